@@ -1,0 +1,64 @@
+"""Scores a run on a split, or translates text with it.
+
+python eval.py --workdir=runs/quickstart                     scores the test set
+python eval.py --workdir=runs/quickstart --split=dev --average=1
+python eval.py --workdir=runs/quickstart --translate=FILE    one output line an input line
+echo "The dog sleeps." | python eval.py --workdir=runs/quickstart --translate=-
+"""
+
+import sys
+import warnings
+
+from absl import app, flags, logging
+from tqdm import tqdm
+
+from transformer_jax.data.sources import decode_lines, read_lines
+from transformer_jax.errors import InputError
+from transformer_jax.evaluation import evaluate_split, table
+from transformer_jax.tasks import translation
+from transformer_jax.translator import Translator
+from transformer_jax.workdir import Workdir
+
+_WORKDIR = flags.DEFINE_string("workdir", None, "The run's folder.", required=True)
+_AVERAGE = flags.DEFINE_integer(
+    "average", None, "How many of the last checkpoints to average; the run's own number if absent."
+)
+_SPLIT = flags.DEFINE_enum("split", "test", translation.SPLITS, "What to score.")
+_TRANSLATE = flags.DEFINE_string(
+    "translate", None, "A file to translate to standard output, or - for standard input."
+)
+
+
+def run() -> None:
+    workdir = Workdir(_WORKDIR.value)
+    if _TRANSLATE.value is not None:
+        if _TRANSLATE.value == "-":
+            lines = list(decode_lines(sys.stdin.buffer, "standard input"))
+        else:
+            lines = read_lines(_TRANSLATE.value)
+        translator = Translator.load(workdir.path, _AVERAGE.value)
+        for line in translator.translate(lines, _bar(len(lines))):
+            print(line)
+        return
+    pairs, _ = translation.read_pairs(workdir.config()["data"], _SPLIT.value)
+    translator = Translator.load(workdir.path, _AVERAGE.value)
+    found = evaluate_split(workdir, translator, _SPLIT.value, pairs, _bar(len(pairs.source)))
+    print(table(found.scores))
+
+
+def _bar(total: int):
+    bar = tqdm(total=total, unit="sentence", disable=not sys.stderr.isatty(), leave=False)
+    return bar.update
+
+
+def main(_) -> None:
+    logging.set_verbosity(logging.WARNING)
+    warnings.showwarning = lambda message, *_: print(f"eval.py: {message}", file=sys.stderr)
+    try:
+        run()
+    except InputError as error:
+        sys.exit(f"eval.py: {error}")
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,283 @@
+"""Which pairs make which batch: pairs of similar length together, in a few fixed shapes.
+
+Section 5.1: "Sentence pairs were batched together by approximate sequence length. Each training
+batch contained a set of sentence pairs containing approximately 25000 source tokens and 25000
+target tokens." A batch here has one of K shapes: `length` slots a row for either side, and
+`tokens_per_batch // length` rows, so that source and target have at most `tokens_per_batch` slots
+each. The length of a pair is that of its longer side with EOS. A plan deals in numbers of pairs;
+`make_batch` turns its lines into ids.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Int, Int32
+
+from transformer_jax.batch import EOS, PAD, Batch
+from transformer_jax.data.ragged import Ragged, TokenPairs
+from transformer_jax.errors import InputError
+
+# Sentences beyond the largest boundary are padded to a multiple of this in evaluation.
+_LONG_STEP = 64
+
+
+class Shape(NamedTuple):
+    """The shape of a batch: source and target are both [rows, length]."""
+
+    rows: int
+    length: int
+
+
+class PlannedBatch(NamedTuple):
+    """One batch to make: `shapes[shape]` filled with these pairs, then with rows of PAD."""
+
+    shape: int
+    pairs: Int[np.ndarray, " N"]
+
+
+@runtime_checkable
+class Plan(Protocol):
+    """What `pipeline` needs to know. Every epoch has the same number of batches."""
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+
+    @property
+    def batches_per_epoch(self) -> int: ...
+
+    def epoch(self, epoch: int) -> Sequence[PlannedBatch]: ...
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """Batches in random order, drawn anew every epoch; see `plan_training`.
+
+    Attributes:
+      shapes: ascending in length. A shape may have no batch when the corpus is tiny.
+      buckets: for each shape the numbers of the pairs that it fits best, ascending.
+      seed: with the number of the epoch, all that the order depends on.
+      num_dropped: pairs longer than the limit, which are in no batch.
+    """
+
+    shapes: tuple[Shape, ...]
+    buckets: tuple[Int[np.ndarray, " _"], ...] = field(repr=False)
+    seed: int
+    num_dropped: int
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Follows from the sizes of the buckets alone."""
+        batches = left_over = 0
+        for (rows, _), bucket in zip(self.shapes, self.buckets, strict=True):
+            full, left_over = divmod(len(bucket) + left_over, rows)
+            batches += full
+        return batches + (left_over > 0)
+
+    def epoch(self, epoch: int) -> Sequence[PlannedBatch]:
+        """All batches of an epoch, in order: a pure function of (seed, epoch).
+
+        Every pair is in one of them. The pairs of a bucket that do not fill a batch, other ones
+        every epoch, move up to the next shape; only the last shape has a batch that is not full.
+        """
+        generator = np.random.default_rng((self.seed, epoch))
+        batches = []
+        left_over = np.empty(0, np.int64)
+        for index, (shape, bucket) in enumerate(zip(self.shapes, self.buckets, strict=True)):
+            pairs = generator.permutation(np.concatenate([bucket, left_over]))
+            end = len(pairs)
+            if index + 1 < len(self.shapes):
+                end -= end % shape.rows
+            batches += _batches(index, shape.rows, pairs[:end])
+            left_over = pairs[end:]
+        return [batches[i] for i in generator.permutation(len(batches))]
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """Every sentence once, in batches of ascending length, each epoch alike; `plan_evaluation`."""
+
+    shapes: tuple[Shape, ...]
+    buckets: tuple[Int[np.ndarray, " _"], ...] = field(repr=False)
+
+    @property
+    def batches_per_epoch(self) -> int:
+        return len(self.epoch(0))
+
+    def epoch(self, epoch: int) -> Sequence[PlannedBatch]:
+        """The batches; `pairs` says where in the corpus each row comes from."""
+        return [
+            batch
+            for index, (shape, bucket) in enumerate(zip(self.shapes, self.buckets, strict=True))
+            for batch in _batches(index, shape.rows, bucket)
+        ]
+
+
+def choose_boundaries(lengths: Int[np.ndarray, " N"], num_shapes: int) -> tuple[int, ...]:
+    """The `num_shapes` lengths to pad to that cost the fewest slots, ascending.
+
+    Each pair is padded to the smallest boundary that it fits. Only lengths that occur can be
+    boundaries of an optimum, and the last is the longest, so a dynamic programme over them is
+    exact: with the first i lengths covered by k boundaries,
+    cost[k, j] = min over i < j of cost[k - 1, i] + length[j] * (number of pairs in (i, j]).
+    Fewer boundaries come back where fewer lengths occur. Takes O(num_shapes * lengths^2).
+
+    Raises:
+      InputError: `num_shapes` is less than 1, or there are no pairs.
+    """
+    if num_shapes < 1:
+        raise InputError(f"num_shapes is {num_shapes}; batches need at least 1 shape")
+    if not lengths.size:
+        raise InputError("there are no sentence pairs to batch; give a corpus with text")
+    candidates, counts = np.unique(lengths, return_counts=True)
+    if len(candidates) <= num_shapes:
+        return tuple(candidates.tolist())
+    ends = np.concatenate([[0], candidates])
+    below = np.concatenate([[0], np.cumsum(counts)])
+    # slots[i, j]: all pairs longer than ends[i] and no longer than ends[j], padded to ends[j].
+    unreachable = np.iinfo(np.int64).max // 2
+    slots = ends[None, :] * (below[None, :] - below[:, None])
+    slots[np.tril_indices(len(ends))] = unreachable
+    cost, choices = slots[0], []
+    for _ in range(num_shapes - 1):
+        total = np.minimum(cost[:, None] + slots, unreachable)
+        choices.append(total.argmin(axis=0))
+        cost = total.min(axis=0)
+    chosen = [len(ends) - 1]
+    for choice in reversed(choices):
+        chosen.append(choice[chosen[-1]])
+    return tuple(int(ends[i]) for i in reversed(chosen))
+
+
+def plan_training(
+    lengths: Int[np.ndarray, " N"],
+    *,
+    num_shapes: int,
+    tokens_per_batch: int,
+    max_length: int,
+    seed: int,
+    rows_multiple: int = 1,
+) -> TrainingPlan:
+    """Plans the epochs of training.
+
+    Args:
+      lengths: of each pair (`TokenPairs.lengths`).
+      num_shapes: shapes, and so programs to compile; more shapes, less padding.
+      tokens_per_batch: most slots of a batch on either side.
+      max_length: pairs longer than this (EOS counted) are dropped.
+      seed: at least 0.
+      rows_multiple: what the rows of every batch divide by: devices times accumulation steps.
+
+    Raises:
+      InputError: a value is out of range; all pairs are too long; a batch of `rows_multiple` rows
+        has more than `tokens_per_batch` slots.
+    """
+    if seed < 0:
+        raise InputError(f"seed is {seed}; it must be 0 or more")
+    kept = np.flatnonzero(lengths <= max_length)
+    if lengths.size and not kept.size:
+        raise InputError(
+            f"max_length {max_length} drops all {lengths.size} pairs, the shortest of which has "
+            f"{lengths.min()} subwords with EOS; raise max_length"
+        )
+    boundaries = choose_boundaries(lengths[kept], num_shapes)
+    if rows_multiple * boundaries[-1] > tokens_per_batch:
+        raise InputError(
+            f"tokens_per_batch {tokens_per_batch} is less than {rows_multiple} rows (devices x "
+            f"accumulation steps) of {boundaries[-1]} subwords, the longest pair; raise it to "
+            f"{rows_multiple * boundaries[-1]} or lower max_length"
+        )
+    return TrainingPlan(
+        shapes=tuple(
+            Shape(_rows(length, tokens_per_batch, rows_multiple), length) for length in boundaries
+        ),
+        buckets=_buckets(lengths, kept, boundaries),
+        seed=seed,
+        num_dropped=lengths.size - kept.size,
+    )
+
+
+def plan_evaluation(
+    lengths: Int[np.ndarray, " N"],
+    *,
+    boundaries: Sequence[int],
+    tokens_per_batch: int,
+    rows_multiple: int = 1,
+) -> EvaluationPlan:
+    """Plans one pass over a corpus: nothing is dropped, whatever its length.
+
+    A pair longer than the largest boundary is padded to a multiple of 64. A batch has at most
+    `tokens_per_batch` slots on either side, unless `rows_multiple` rows have more, and no more
+    rows than it needs. Arguments as in `plan_training`.
+
+    Raises:
+      InputError: there are no pairs.
+    """
+    if not lengths.size:
+        raise InputError("there are no sentence pairs to evaluate; give a corpus with text")
+    padded = np.ceil(lengths / _LONG_STEP).astype(np.int64) * _LONG_STEP
+    for boundary in sorted(boundaries, reverse=True):
+        padded[lengths <= boundary] = boundary
+    used = np.unique(padded).tolist()
+    order = np.argsort(lengths, kind="stable")
+    buckets = _buckets(padded, order, used)
+    shapes = []
+    for length, bucket in zip(used, buckets, strict=True):
+        needed = -(-len(bucket) // rows_multiple) * rows_multiple
+        shapes.append(Shape(min(_rows(length, tokens_per_batch, rows_multiple), needed), length))
+    return EvaluationPlan(tuple(shapes), buckets)
+
+
+def make_batch(pairs: TokenPairs, ids: Int[np.ndarray, " N"], shape: Shape) -> Batch:
+    """The batch of these pairs, in order: subwords, EOS, PAD; rows of PAD after the last pair."""
+    return Batch(source=_pad(pairs.source, ids, shape), target=_pad(pairs.target, ids, shape))
+
+
+def padding_batch(shape: Shape) -> Batch:
+    """A batch of a shape with no pair in it: what a program can be tried on."""
+    return Batch(source=np.full(shape, PAD, np.int32), target=np.full(shape, PAD, np.int32))
+
+
+def non_pad_share(pairs: TokenPairs, plan: Plan) -> float:
+    """The share of an epoch's slots, source and target, that hold a subword or EOS.
+
+    Rows of PAD and pairs moved to a larger shape count as what they cost.
+    """
+    tokens = slots = 0
+    sizes = pairs.source.lengths + pairs.target.lengths + 2
+    for shape, ids in plan.epoch(0):
+        tokens += int(sizes[ids].sum())
+        slots += 2 * plan.shapes[shape].rows * plan.shapes[shape].length
+    return tokens / slots
+
+
+def _rows(length: int, tokens_per_batch: int, rows_multiple: int) -> int:
+    return max(tokens_per_batch // length // rows_multiple, 1) * rows_multiple
+
+
+def _buckets(
+    lengths: Int[np.ndarray, " N"], ids: Int[np.ndarray, " M"], boundaries: Sequence[int]
+) -> tuple[Int[np.ndarray, " _"], ...]:
+    """Of these ids, in order, those in (previous boundary, boundary] for each boundary."""
+    bucket = np.searchsorted(boundaries, lengths[ids])
+    return tuple(ids[bucket == index] for index in range(len(boundaries)))
+
+
+def _batches(shape: int, rows: int, ids: Int[np.ndarray, " N"]) -> list[PlannedBatch]:
+    return [PlannedBatch(shape, ids[start : start + rows]) for start in range(0, len(ids), rows)]
+
+
+def _pad(
+    sequences: Ragged, ids: Int[np.ndarray, " N"], shape: Shape
+) -> Int32[np.ndarray, "rows length"]:
+    starts, sizes = sequences.offsets[ids], sequences.offsets[ids + 1] - sequences.offsets[ids]
+    padded = np.full(shape, PAD, np.int32)
+    filled = padded[: len(ids)]
+    # Position of each token in `sequences.tokens`: its row's start plus its place in the row.
+    places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    filled[np.arange(shape.length) < sizes[:, None]] = sequences.tokens[
+        np.repeat(starts, sizes) + places
+    ]
+    filled[np.arange(len(ids)), sizes] = EOS
+    return padded

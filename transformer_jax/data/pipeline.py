@@ -1,0 +1,96 @@
+"""The stream of batches: a plan's epochs one after the other, made ahead of time by grain.
+
+The position in the stream is the whole state of an iterator: `get_state()` after n batches, given
+to `set_state` of a fresh iterator, continues with batch n, whatever happened in between.
+"""
+
+import operator
+import threading
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+import grain
+
+from transformer_jax.batch import Batch
+from transformer_jax.data.batching import Plan, PlannedBatch, Shape, make_batch
+from transformer_jax.data.ragged import TokenPairs
+from transformer_jax.errors import InputError
+
+# Batches are made from memory: two threads keep ahead of any training step.
+_READ_OPTIONS = grain.ReadOptions(num_threads=2, prefetch_buffer_size=16)
+
+
+class BatchSource:
+    """Element i is batch i of the endless sequence of epochs; `len` says where to stop.
+
+    A process gets its own rows of each batch: of `rows` rows the p-th of `process_count` equal
+    blocks. All processes together have exactly the batch that one process alone would have.
+    May be read from several threads.
+
+    Raises:
+      InputError: the rows of a shape do not divide by `process_count`.
+    """
+
+    def __init__(
+        self,
+        pairs: TokenPairs,
+        plan: Plan,
+        num_batches: int,
+        process_index: int = 0,
+        process_count: int = 1,
+    ):
+        for shape in plan.shapes:
+            if shape.rows % process_count:
+                raise InputError(
+                    f"batches of {shape.rows} rows do not divide among {process_count} processes; "
+                    "plan their rows as a multiple of the number of devices"
+                )
+        self._pairs, self._plan = pairs, plan
+        self._num_batches = num_batches
+        self._process_index, self._process_count = process_index, process_count
+        self._batches_per_epoch = plan.batches_per_epoch
+        self._epochs: dict[int, Sequence[PlannedBatch]] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._num_batches
+
+    def __getitem__(self, index: SupportsIndex) -> Batch:
+        epoch, place = divmod(operator.index(index), self._batches_per_epoch)
+        shape, ids = self._epoch(epoch)[place]
+        rows, length = self._plan.shapes[shape]
+        rows //= self._process_count
+        start = rows * self._process_index
+        return make_batch(self._pairs, ids[start : start + rows], Shape(rows, length))
+
+    def _epoch(self, epoch: int) -> Sequence[PlannedBatch]:
+        """The plan of an epoch; the last two are kept, as threads meet at the turn of an epoch."""
+        with self._lock:
+            if epoch not in self._epochs:
+                while len(self._epochs) > 1:
+                    del self._epochs[min(self._epochs)]
+                self._epochs[epoch] = self._plan.epoch(epoch)
+            return self._epochs[epoch]
+
+    def __repr__(self) -> str:
+        return f"BatchSource({len(self._pairs)} pairs, {self._plan.shapes})"
+
+
+def batches(
+    pairs: TokenPairs,
+    plan: Plan,
+    *,
+    num_batches: int,
+    process_index: int = 0,
+    process_count: int = 1,
+) -> grain.IterDataset[Batch]:
+    """The first `num_batches` batches of the plan's epochs: `Batch`es, made in the background.
+
+    For one pass give `plan.batches_per_epoch`, for training the number of steps. Iterators have
+    `get_state`, `set_state` and `close`.
+
+    Raises:
+      InputError: the rows of a shape do not divide by `process_count`.
+    """
+    source = BatchSource(pairs, plan, num_batches, process_index, process_count)
+    return grain.MapDataset.source(source).to_iter_dataset(_READ_OPTIONS)

@@ -1,0 +1,116 @@
+"""Scores of a trained model on a split: what `eval.py` writes and training shows."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from transformer_jax import sharding
+from transformer_jax.batch import Batch
+from transformer_jax.data.batching import make_batch, plan_evaluation
+from transformer_jax.data.sources import Pairs
+from transformer_jax.inference import TeacherForcing
+from transformer_jax.tasks import translation
+from transformer_jax.translator import Translator
+from transformer_jax.workdir import Workdir
+
+
+class Evaluation(NamedTuple):
+    """Scores by name, and the translations they are of."""
+
+    scores: dict[str, Any]
+    hypotheses: list[str]
+
+
+class Evaluator:
+    """Perplexity, BLEU and chrF on fixed sentence pairs; nothing is dropped, whatever its length.
+
+    The perplexity is exp of the unsmoothed nll per subword, EOS counted; the rest is scored on
+    the translations (see `tasks.translation.score`). Compiles once and serves many parameters.
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        pairs: Pairs,
+        teacher_forcing: TeacherForcing,
+        batches: list[Batch],
+    ):
+        self._data = data
+        self._pairs = pairs
+        self._teacher_forcing = teacher_forcing
+        self._batches = batches
+
+    @classmethod
+    def of(cls, translator: Translator, config: Mapping[str, Any], pairs: Pairs) -> "Evaluator":
+        """For the pairs of a split, with the batches that the translator's mesh wants."""
+        mesh = translator.search.mesh
+        tokens = translation.encode(translator.vocabulary, pairs)
+        plan = plan_evaluation(
+            tokens.lengths,
+            boundaries=(32, 64),
+            tokens_per_batch=config["search"]["tokens_per_batch"],
+            rows_multiple=sharding.data_size(mesh),
+        )
+        batches = [
+            make_batch(tokens, planned.pairs, plan.shapes[planned.shape])
+            for planned in plan.epoch(0)
+        ]
+        return cls(config["data"], pairs, TeacherForcing(translator.search.model, mesh), batches)
+
+    def __call__(
+        self, translator: Translator, progress: Callable[[int], object] = lambda done: None
+    ) -> Evaluation:
+        """Scores of the translator's parameters."""
+        hypotheses = translator.translate(self._pairs.source, progress)
+        scores: dict[str, Any] = translation.score(self._data, hypotheses, self._pairs.target)
+        scores["perplexity"] = self._teacher_forcing(translator.params, self._batches)
+        return Evaluation(scores, hypotheses)
+
+
+def evaluate_split(
+    workdir: Workdir,
+    translator: Translator,
+    split: str,
+    pairs: Pairs,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Evaluation:
+    """Scores a split and keeps `eval/<split>.json` and `.hypotheses.txt` in the workdir."""
+    start = time.monotonic()
+    found = Evaluator.of(translator, workdir.config(), pairs)(translator, progress)
+    scores = found.scores | {
+        "sentences": len(pairs.source),
+        "seconds": round(time.monotonic() - start, 2),
+        "averaged_steps": list(translator.averaged_steps),
+    }
+    workdir.write_evaluation(split, scores, found.hypotheses)
+    return Evaluation(scores, found.hypotheses)
+
+
+def table(scores: Mapping[str, Any]) -> str:
+    """A score a line, aligned."""
+    width = max(map(len, scores))
+    return "\n".join(
+        f"  {name:{width}}  {value:.2f}"
+        if isinstance(value, float)
+        else f"  {name:{width}}  {value}"
+        for name, value in scores.items()
+    )
+
+
+def sample(pairs: Pairs, number: int, seed: int) -> Pairs:
+    """At most `number` of the pairs, drawn without replacement, in their order."""
+    chosen = np.random.default_rng(seed).permutation(len(pairs.source))[:number]
+    chosen.sort()
+    return Pairs([pairs.source[i] for i in chosen], [pairs.target[i] for i in chosen])
+
+
+def side_by_side(pairs: Pairs, hypotheses: list[str], number: int) -> str:
+    """The first sentences with their reference and translation, three lines each."""
+    return "\n".join(
+        f"  source       {source}\n  reference    {target}\n  translation  {hypothesis}\n"
+        for source, target, hypothesis in zip(
+            pairs.source[:number], pairs.target[:number], hypotheses[:number], strict=True
+        )
+    )

@@ -1,0 +1,118 @@
+"""The parts of a layer: multi-head attention, feed-forward network, add & norm."""
+
+from collections.abc import Callable
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from transformer_jax.model.config import TransformerConfig
+from transformer_jax.ops.attention import scaled_dot_product_attention
+
+
+class MultiHeadAttention(nn.Module):
+    """Concat(head_1, ..., head_h) W^O, head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V) (3.2.2).
+
+    The h projections of a kind are one array, `query`, `key` [M, H, D], `value` [M, H, E] and
+    `out` [H, E, M], without biases, and Glorot-uniform as one matrix [M, H * D], as in the
+    authors' code. Linen's own attention ties d_k to d_v, which row B of Table 3 does not.
+    """
+
+    config: TransformerConfig
+
+    def setup(self):
+        config = self.config
+        inward = nn.initializers.variance_scaling(
+            1.0, "fan_avg", "uniform", in_axis=0, out_axis=(1, 2)
+        )
+        outward = nn.initializers.variance_scaling(
+            1.0, "fan_avg", "uniform", in_axis=(0, 1), out_axis=2
+        )
+        keys = (config.d_model, config.num_heads, config.key_width)
+        values = (config.d_model, config.num_heads, config.value_width)
+        self.query_kernel = self.param("query", inward, keys)
+        self.key_kernel = self.param("key", inward, keys)
+        self.value_kernel = self.param("value", inward, values)
+        self.out_kernel = self.param("out", outward, (*values[1:], config.d_model))
+
+    def __call__(
+        self,
+        x: Float[Array, "B T M"],
+        memory: Float[Array, "B S M"],
+        mask: Bool[Array, "#B 1 #T S"] | None,
+    ) -> Float[Array, "B T M"]:
+        """Queries from `x`, keys and values from `memory` (`x` itself in self-attention)."""
+        return self.attend(x, *self.keys_and_values(memory), mask)
+
+    def keys_and_values(
+        self, memory: Float[Array, "B S M"]
+    ) -> tuple[Float[Array, "B S H D"], Float[Array, "B S H E"]]:
+        """K W^K and V W^V: what a decoder's cache keeps."""
+        kernels = (self.key_kernel, self.value_kernel)
+        key, value = (
+            jnp.einsum("BSM,MHD->BSHD", memory, kernel.astype(memory.dtype)) for kernel in kernels
+        )
+        return key, value
+
+    def attend(
+        self,
+        x: Float[Array, "B T M"],
+        key: Float[Array, "B S H D"],
+        value: Float[Array, "B S H E"],
+        mask: Bool[Array, "#B 1 #T S"] | None,
+    ) -> Float[Array, "B T M"]:
+        """Queries from `x` over keys and values that are projected already."""
+        query = jnp.einsum("BTM,MHD->BTHD", x, self.query_kernel.astype(x.dtype))
+        heads = scaled_dot_product_attention(query, key, value, mask)
+        return jnp.einsum("BTHE,HEM->BTM", heads, self.out_kernel.astype(x.dtype))
+
+
+class FeedForward(nn.Module):
+    """max(0, x W_1 + b_1) W_2 + b_2, equation 2; the same for every position."""
+
+    config: TransformerConfig
+
+    @nn.compact
+    def __call__(self, x: Float[Array, "B T M"]) -> Float[Array, "B T M"]:
+        config = self.config
+        glorot = nn.initializers.glorot_uniform()
+        inner = nn.Dense(config.d_ff, dtype=x.dtype, kernel_init=glorot, name="inner")(x)
+        return nn.Dense(config.d_model, dtype=x.dtype, kernel_init=glorot, name="outer")(
+            jax.nn.relu(inner)
+        )
+
+
+class AddNorm(nn.Module):
+    """The residual connection around a sub-layer: LayerNorm(x + Dropout(sublayer(x))) (5.4).
+
+    With `config.norm` "pre", x + Dropout(sublayer(LayerNorm(x))). Dropout is on when a "dropout"
+    key is passed to `apply`, and off otherwise.
+    """
+
+    config: TransformerConfig
+
+    @nn.compact
+    def __call__(
+        self, x: Float[Array, "B T M"], sublayer: Callable[[Array], Array]
+    ) -> Float[Array, "B T M"]:
+        norm = layer_norm(self.config, "norm")
+        dropout = Dropout(self.config.dropout_rate)
+        if self.config.norm == "pre":
+            return x + dropout(sublayer(norm(x)))
+        return norm(x + dropout(sublayer(x)))
+
+
+class Dropout(nn.Module):
+    """Zeroes a share `rate` of the elements and scales up the rest, when a "dropout" key is given."""
+
+    rate: float
+
+    @nn.compact
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
+        return nn.Dropout(self.rate, deterministic=not self.has_rng("dropout"))(x)
+
+
+def layer_norm(config: TransformerConfig, name: str) -> nn.LayerNorm:
+    """Layer normalisation (Ba et al., 2016), statistics in float32; epsilon as the authors' code."""
+    return nn.LayerNorm(epsilon=1e-6, dtype=config.compute_dtype, name=name)

@@ -1,0 +1,149 @@
+"""Checkpoints: save, restore, average (section 6.1). The only file that imports orbax."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import PyTree
+from orbax.checkpoint import v1 as ocp
+
+from transformer_jax.errors import InputError
+from transformer_jax.training.state import TrainState
+
+
+class _WithoutRemarks(logging.Filter):
+    """Drops orbax's remark, at every load, that an iterator has no metadata."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not record.getMessage().startswith("Failed to get metadata for checkpointable: data")
+
+
+logging.getLogger("absl").addFilter(_WithoutRemarks())
+
+
+class Checkpoints:
+    """The checkpoints of one run: a folder a step, the newest `keep` of them.
+
+    Each holds `params`, `optimizer` (its state and the step), `data` (the position of the batch
+    iterator) and, as metadata, the configuration. Saving is asynchronous and atomic: a folder
+    that was not written to its end is no checkpoint. Use it as a context manager; leaving it
+    waits for the save under way.
+    """
+
+    def __init__(self, directory: Path, keep: int | None = None):
+        policies = ocp.training.preservation_policies
+        try:
+            self._saver = ocp.training.Checkpointer(
+                directory.absolute(),
+                preservation_policy=policies.LatestN(keep) if keep else policies.PreserveAll(),
+                cleanup_tmp_directories=keep is not None,
+            )
+        except OSError as error:
+            raise InputError(f"cannot write checkpoints to {directory}: {error}") from None
+        self._directory = directory
+
+    def __enter__(self) -> "Checkpoints":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._saver.close()
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps that can be restored, oldest first."""
+        return sorted(checkpoint.step for checkpoint in self._saver.checkpoints)
+
+    def save(self, state: TrainState, step: int, iterator: Any, metadata: dict) -> None:
+        """Start writing `state` and go on as soon as it is copied; a step is written once."""
+        if step in self.steps:
+            return
+        self._saver.save_checkpointables_async(
+            step,
+            {
+                "params": state.params,
+                "optimizer": {"step": state.step, "state": state.opt_state},
+                "data": iterator,
+            },
+            force=True,
+            custom_metadata=metadata,
+        )
+
+    def wait(self) -> None:
+        """Return when nothing is being written any more."""
+        self._saver.wait()
+
+    def restore(self, abstract: TrainState, iterator: Any) -> TrainState:
+        """The newest state, placed by the shardings of `abstract`; moves `iterator` there too."""
+        loaded = self._saver.load_checkpointables(
+            self.steps[-1],
+            {
+                "params": abstract.params,
+                "optimizer": {"step": abstract.step, "state": abstract.opt_state},
+                "data": iterator,
+            },
+        )
+        optimizer = loaded["optimizer"]
+        return TrainState(optimizer["step"], loaded["params"], optimizer["state"])
+
+    def load_params(self, abstract: PyTree, step: int) -> PyTree:
+        """The parameters of one step, placed by the shardings of `abstract`."""
+        return self._saver.load_checkpointables(step, {"params": abstract})["params"]
+
+    def average(self, abstract: PyTree, last: int) -> tuple[PyTree, list[int]]:
+        """The mean of the parameters of the `last` newest checkpoints, and their steps.
+
+        The paper averages 5 for base and 20 for big (section 6.1). The mean is that of `average`;
+        `last` 1 is the newest checkpoint as it is. Fewer checkpoints than `last` are all taken.
+        """
+        if last < 1:
+            raise InputError(f"asked to average {last} checkpoints: give 1 or more")
+        steps = self.steps[-last:]
+        if not steps:
+            raise InputError(f"{self._directory} holds no checkpoint: train first")
+        return average([self._directory / str(step) for step in steps], abstract), steps
+
+
+def average(checkpoints: Sequence[Path], abstract: PyTree) -> PyTree:
+    """The mean of the parameters of some checkpoints, summed in float32.
+
+    Parameters alone; tensor2tensor averages Adam's moments too. Checkpoints whose parameters
+    differ in name or shape from `abstract`, or that were made with another vocabulary than the
+    first, are refused before any is read.
+    """
+    expected = {_name(path): leaf.shape for path, leaf in _leaves(abstract)}
+    vocabulary = None
+    for checkpoint in checkpoints:
+        metadata = ocp.checkpointables_metadata(checkpoint.absolute())
+        found = {_name(path): leaf.shape for path, leaf in _leaves(metadata.metadata["params"])}
+        for name in sorted(expected.keys() | found.keys()):
+            if expected.get(name) != found.get(name):
+                raise InputError(
+                    f"cannot average {checkpoint}: its parameter {name} is "
+                    f"{found.get(name, 'absent')}, the model's {expected.get(name, 'absent')}"
+                )
+        its_vocabulary = (metadata.custom_metadata or {}).get("vocabulary")
+        if checkpoint is checkpoints[0]:
+            vocabulary = its_vocabulary
+        if its_vocabulary != vocabulary:
+            raise InputError(
+                f"cannot average {checkpoint}: its vocabulary {its_vocabulary} is not the "
+                f"{vocabulary} of {checkpoints[0]}"
+            )
+
+    total = None
+    for checkpoint in checkpoints:
+        params = ocp.load_checkpointables(checkpoint.absolute(), {"params": abstract})["params"]
+        params = jax.tree.map(lambda leaf: leaf.astype(np.float32), params)
+        total = params if total is None else jax.tree.map(lambda a, b: a + b, total, params)
+    return jax.tree.map(lambda leaf: leaf / len(checkpoints), total)
+
+
+def _leaves(tree: PyTree) -> list:
+    return jax.tree_util.tree_leaves_with_path(tree)
+
+
+def _name(path) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator="/")

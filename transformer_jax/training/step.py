@@ -1,0 +1,84 @@
+"""One update: loss, gradient, Adam. Pure functions; `loop.py` jits them over the mesh."""
+
+from typing import NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float32, PyTree
+
+from transformer_jax.batch import PAD, Batch
+from transformer_jax.ops.loss import TokenLoss, label_smoothed_cross_entropy
+from transformer_jax.training.state import TrainState
+
+
+class StepMetrics(NamedTuple):
+    """Of one update: sums over its target tokens, and the norm of the mean gradient."""
+
+    loss: Float32[Array, ""]
+    nll: Float32[Array, ""]
+    tokens: Float32[Array, ""]
+    grad_norm: Float32[Array, ""]
+
+
+def token_loss(
+    model: nn.Module,
+    params: PyTree,
+    batch: Batch,
+    label_smoothing: float,
+    dropout_key: jax.Array | None = None,
+) -> TokenLoss:
+    """Summed loss of a batch; without a key there is no dropout (evaluation)."""
+    keys = {} if dropout_key is None else {"dropout": dropout_key}
+    source, target = batch["source"], batch["target"]
+    logits = model.apply({"params": params}, source, target, rngs=keys)
+    return label_smoothed_cross_entropy(logits, target, target != PAD, label_smoothing)
+
+
+def train_step(
+    state: TrainState,
+    batch: Batch,
+    *,
+    model: nn.Module,
+    optimizer: optax.GradientTransformation,
+    label_smoothing: float,
+    seed: int,
+    micro_batches: int = 1,
+) -> tuple[TrainState, StepMetrics]:
+    """The state after one update on `batch`, and its metrics.
+
+    The loss is the sum over all real target tokens divided by their number, whatever the number
+    of devices and of `micro_batches`: those add up sums and counts, and divide once. Dropout is
+    a function of (seed, step) and the micro-batch.
+    """
+    # The hardware-friendly generator: threefry takes longer than a small model's matrix products.
+    step_key = jax.random.fold_in(jax.random.key(seed, impl="rbg"), state.step)
+
+    def gradient(micro_batch, key):
+        def loss(params):
+            sums = token_loss(model, params, micro_batch, label_smoothing, key)
+            return sums.loss, sums
+
+        return jax.grad(loss, has_aux=True)(state.params)
+
+    if micro_batches == 1:
+        grads, sums = gradient(batch, step_key)
+    else:
+
+        def add(total, item):
+            return jax.tree.map(jnp.add, total, gradient(*item)), None
+
+        # Every micro-batch takes each device's own rows, so that nothing moves between devices.
+        split = jax.tree.map(
+            lambda rows: rows.reshape(-1, micro_batches, rows.shape[-1]).swapaxes(0, 1), batch
+        )
+        zeros = jax.tree.map(jnp.zeros_like, (state.params, TokenLoss(*jnp.zeros(3))))
+        keys = jax.random.split(step_key, micro_batches)
+        (grads, sums), _ = jax.lax.scan(add, zeros, (split, keys))
+
+    grads = jax.tree.map(lambda g: g / jnp.maximum(sums.tokens, 1.0), grads)
+    updates, opt_state = optimizer.update(grads, state.opt_state, state.params)
+    params = optax.apply_updates(state.params, updates)
+    metrics = StepMetrics(*sums, grad_norm=optax.global_norm(grads))
+    return TrainState(state.step + 1, params, opt_state), metrics

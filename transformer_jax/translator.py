@@ -1,0 +1,85 @@
+"""Text in, text out: a trained model with its vocabulary and its search."""
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from jax.sharding import Mesh
+from jaxtyping import PyTree
+
+from transformer_jax import sharding
+from transformer_jax.inference import BeamSearch
+from transformer_jax.model import Transformer
+from transformer_jax.text.subword import Subword
+from transformer_jax.training.checkpoint import Checkpoints
+from transformer_jax.training.state import abstract_params
+from transformer_jax.workdir import Workdir, model_config
+
+
+@dataclasses.dataclass(frozen=True)
+class Translator:
+    """Translates sentences.
+
+        translator = Translator.load("runs/quickstart")
+        translator.translate(["The small dog sleeps."])
+
+    `max_length` is the most subwords the model was trained on; longer sentences are translated in
+    pieces. `averaged_steps` are the checkpoints whose mean `params` is.
+    """
+
+    vocabulary: Subword
+    params: PyTree
+    search: BeamSearch
+    max_length: int
+    averaged_steps: tuple[int, ...] = ()
+
+    @classmethod
+    def load(
+        cls, workdir: str | Path, average: int | None = None, mesh: Mesh | None = None
+    ) -> "Translator":
+        """The model of a run: the mean of its last `average` checkpoints (default: the run's own).
+
+        Raises:
+          InputError: there is no run or no checkpoint in `workdir`, or they do not fit together.
+        """
+        run = Workdir(workdir)
+        config = run.config()
+        mesh = sharding.make_mesh() if mesh is None else mesh
+        vocabulary = Subword.load(run.vocabulary_file)
+        model = Transformer(model_config(config, vocabulary.size))
+        abstract = abstract_params(model, mesh)
+        last = config["checkpoint"]["average"] if average is None else average
+        with Checkpoints(run.checkpoints) as checkpoints:
+            params, steps = checkpoints.average(abstract, last)
+        search = BeamSearch(model, mesh, **config["search"])
+        return cls(vocabulary, params, search, config["batch"]["max_length"], tuple(steps))
+
+    def translate(
+        self, sentences: Sequence[str], progress: Callable[[int], object] = lambda done: None
+    ) -> list[str]:
+        """The best translation of each sentence, in order; an empty sentence stays empty.
+
+        A sentence over `max_length` subwords is translated in pieces of at most that many, cut
+        between words where it can be, and a warning names it. `progress` is told how many pieces
+        were done.
+        """
+        pieces: list[np.ndarray] = []
+        owners: list[int] = []
+        for number, ids in enumerate(self.vocabulary.encode(sentences)):
+            cut = self.vocabulary.split(ids, self.max_length - 1) if len(ids) else []
+            if len(cut) > 1:
+                warnings.warn(
+                    f"sentence {number + 1} has {len(ids)} subwords, more than the "
+                    f"{self.max_length - 1} of training: translated in {len(cut)} pieces",
+                    stacklevel=2,
+                )
+            pieces += cut
+            owners += [number] * len(cut)
+        found = self.search(self.params, pieces, progress)
+        texts = self.vocabulary.decode([hypotheses[0].ids for hypotheses in found])
+        translations = [""] * len(sentences)
+        for owner, text in zip(owners, texts, strict=True):
+            translations[owner] = f"{translations[owner]} {text}".strip()
+        return translations
