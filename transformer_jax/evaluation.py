@@ -91,12 +91,11 @@ def evaluate_split(
 def table(scores: Mapping[str, Any]) -> str:
     """A score a line, aligned."""
     width = max(map(len, scores))
-    return "\n".join(
-        f"  {name:{width}}  {value:.2f}"
-        if isinstance(value, float)
-        else f"  {name:{width}}  {value}"
+    shown = {
+        name: f"{value:.2f}" if isinstance(value, float) else str(value)
         for name, value in scores.items()
-    )
+    }
+    return "\n".join(f"  {name:{width}}  {value}" for name, value in shown.items())
 
 
 def sample(pairs: Pairs, number: int, seed: int) -> Pairs:

@@ -102,7 +102,7 @@ def tree_shardings(tree: PyTree, mesh: Mesh, rules: Rules) -> PyTree:
             if axis is not None and size % mesh.shape[axis]:
                 raise InputError(
                     f"parameter {name} {leaf.shape}: {size} is not divisible by the "
-                    f"{mesh.shape[axis]} devices of mesh axis {axis!r}; change the model or the mesh"
+                    f"{mesh.shape[axis]} devices of mesh axis {axis!r}; change model or mesh"
                 )
         return NamedSharding(mesh, spec)
 

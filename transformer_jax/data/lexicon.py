@@ -270,8 +270,8 @@ VERBS = """
     visit | besuchen besucht besucht | | acc: human outdoors building
     meet met met | treffen trifft getroffen | | acc: human | point
     find found found | finden findet gefunden | human | acc: thing toy text clothes | point
-    look +for | suchen sucht gesucht | | acc: thing toy text animal clothes building
-    buy bought bought | kaufen kauft gekauft | | acc: food drink text clothes car plant toy thing | for
+    look | suchen sucht gesucht | | for/ acc: thing toy text animal clothes building
+    buy bought bought | kaufen kauft gekauft | | acc: food drink text clothes car toy thing | for
     sell sold sold | verkaufen verkauft verkauft | | acc: car furniture device building fodder
     read read read | lesen liest gelesen | | acc: text mail
     write wrote written | schreiben schreibt geschrieben | | acc: text mail | for
@@ -283,11 +283,11 @@ VERBS = """
     open | öffnen öffnet geöffnet | | acc: opening bottle suitcase present
     close | schließen schließt geschlossen | | acc: opening
     repair | reparieren repariert repariert | | acc: device car opening
-    wash | waschen wäscht gewaschen | | acc: clothes car dish fodder
+    wash | waschen wäscht gewaschen | | acc: clothes car dish carrot apple
     clean | putzen putzt geputzt | | acc: room window car dish
     draw drew drawn | zeichnen zeichnet gezeichnet | | acc: animal plant picture building | for
     paint | malen malt gemalt | | acc: picture plant animal
-    forget forgot forgotten | vergessen vergisst vergessen | | acc: thing text event question | mishap
+    forget forgot forgotten | vergessen vergisst vergessen | | acc: thing text question | mishap
     lose lost lost | verlieren verliert verloren | | acc: thing toy | mishap
     take took taken | nehmen nimmt genommen | | acc: thing dish transport fodder
     use | benutzen benutzt benutzt | | acc: device dish thing car
@@ -300,7 +300,7 @@ VERBS = """
     greet | grüßen grüßt gegrüßt | | acc: human
     kiss | küssen küsst geküsst | | acc: relative baby prince princess
     ask | fragen fragt gefragt | | acc: human
-    understand understood understood | verstehen versteht verstanden | | acc: question person text | state
+    understand understood understood | verstehen versteht verstanden | | acc: question person | state
     feed fed fed | füttern füttert gefüttert | | acc: animal baby
     catch caught caught | fangen fängt gefangen | human animal | acc: mouse rabbit goose
     watch | beobachten beobachtet beobachtet | human animal | acc: person animal transport
@@ -322,7 +322,7 @@ VERBS = """
     bring brought brought +along | mit-bringen bringt gebracht | | acc: food drink thing text
     take took taken +along | mit-nehmen nimmt genommen | | acc: thing clothes text toy
     throw threw thrown +away | weg-werfen wirft geworfen | | acc: newspaper clothes food toy
-    look +at | an-sehen sieht gesehen | | acc: picture animal building car
+    look | an-sehen sieht gesehen | | at/ acc: picture animal building car
     prepare | vor-bereiten bereitet bereitet | | acc: event
 
     help | helfen hilft geholfen | | dat: human
@@ -348,7 +348,7 @@ VERBS = """
     talk | sprechen spricht gesprochen | | about/über acc: event text question person
     dream | träumen träumt geträumt | | of/von dat: event animal castle ship
     laugh | lachen lacht gelacht | | at/über acc: monkey clothes story
-    look +after | auf-passen passt gepasst | | /auf acc: person animal suitcase bag
+    look | auf-passen passt gepasst | | after/auf acc: child baby animal suitcase bag
     look +forward | sich freuen freut gefreut | | to/auf acc: event
     remember | sich erinnern erinnert erinnert | | /an acc: person event story | state
     complain | sich beschweren beschwert beschwert | | about/über acc: noise heat food neighbor
@@ -359,15 +359,15 @@ VERBS = """
     go went gone | gehen geht ist gegangen | | to/zu dat: building park transport
     walk | gehen geht ist gegangen | | through/durch acc: outdoors building
     run ran run | laufen läuft ist gelaufen | human animal | into/in acc: room outdoors building
-    drive drove driven | fahren fährt ist gefahren | human car transport | through/durch acc: outdoors
+    drive drove driven | fahren fährt ist gefahren | human car bus | through/durch acc: outdoors
     jump | springen springt ist gesprungen | person animal | over/über acc: barrier bench
-    climb | klettern klettert ist geklettert | person animal | onto/auf acc: furniture tree wall horse
+    climb | klettern klettert ist geklettert | person animal | onto/auf acc: furniture tree wall
     ride rode ridden | reiten reitet ist geritten | | to/zu dat: castle church river
     come came come | kommen kommt ist gekommen | human animal | out_of/aus dat: room building forest
     live | wohnen wohnt gewohnt | | in/in dat: outdoors castle house hotel | state
     lie lay lain | liegen liegt gelegen | thing text toy clothes | on/auf dat: furniture | state
     stand stood stood | stehen steht gestanden | dish device | on/auf dat: table shelf | state
-    hang hung hung | hängen hängt gehangen | picture lamp kite | over/über dat: furniture opening | state
+    hang hung hung | hängen hängt gehangen | picture lamp | over/über dat: furniture opening | state
     put put put | stellen stellt gestellt | | acc: dish device ; on/auf acc: table shelf
     lay laid laid | legen legt gelegt | | acc: thing text toy clothes ; on/auf acc: furniture
     push | schieben schiebt geschoben | | acc: furniture bicycle ; into/in acc: room
@@ -500,7 +500,7 @@ MANNERS = """
     deeply | tief | sleep
     politely | höflich | greet ask answer thank
     alone | allein | travel work live sing swim dance hike sleep
-    in vain | vergeblich | look wait
+    in vain | vergeblich | wait knock
 """
 
 PLACES = """

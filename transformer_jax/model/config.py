@@ -16,9 +16,10 @@ class TransformerConfig:
     """Table 3's columns; the defaults are its base row.
 
     `d_k` and `d_v`, the widths of a head's keys and values, are d_model / num_heads unless given
-    (row B); `key_width` and `value_width` say what they are. `positions="learned"` is row E, with a table of `max_positions` rows. `norm="pre"`
-    is not in the paper: x + Dropout(sublayer(LayerNorm(x))) with one more LayerNorm at the end of
-    each stack. `dtype` is that of activations; parameters are float32.
+    (row B); `key_width` and `value_width` say what they are. `positions="learned"` is row E, with
+    a table of `max_positions` rows. `norm="pre"` is not in the paper:
+    x + Dropout(sublayer(LayerNorm(x))), with one more LayerNorm at the end of each stack. `dtype`
+    is that of activations; parameters are float32.
     """
 
     vocab_size: int

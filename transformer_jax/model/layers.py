@@ -104,7 +104,7 @@ class AddNorm(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Zeroes a share `rate` of the elements and scales up the rest, when a "dropout" key is given."""
+    """Zeroes a share `rate` of the elements and scales up the rest, given a "dropout" key."""
 
     rate: float
 
@@ -114,5 +114,5 @@ class Dropout(nn.Module):
 
 
 def layer_norm(config: TransformerConfig, name: str) -> nn.LayerNorm:
-    """Layer normalisation (Ba et al., 2016), statistics in float32; epsilon as the authors' code."""
+    """LayerNorm (Ba et al., 2016), statistics in float32; epsilon as in the authors' code."""
     return nn.LayerNorm(epsilon=1e-6, dtype=config.compute_dtype, name=name)

@@ -1,4 +1,4 @@
-"""Label-smoothed cross-entropy (section 5.4), summed, beside the plain nll that perplexity needs."""
+"""Label-smoothed cross-entropy (section 5.4), and the plain nll that perplexity needs."""
 
 from functools import partial
 from typing import NamedTuple
