@@ -75,8 +75,8 @@ def run() -> None:
     print(
         f"{len(tokens):,} training pairs ({empty} empty on one side and {plan.num_dropped} over "
         f"{config['batch']['max_length']} subwords left out), {vocabulary.size:,} subwords, "
-        f"{plan.batches_per_epoch} batches an epoch, {non_pad_share(tokens, plan):.1%} of them "
-        f"no padding"
+        f"{sum(plan.batches_per_epoch):,.1f} batches an epoch, {non_pad_share(tokens, plan):.1%} "
+        f"of them no padding"
     )
 
     # Model, optimizer, state on the mesh.

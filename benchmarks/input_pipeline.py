@@ -2,10 +2,8 @@
 
     python benchmarks/input_pipeline.py --source train.en --target train.de --vocab-size 10000
 
-A share is of the slots of source and target together: the part that holds a subword or EOS.
-"shapes" counts padding within rows only, every pair at the boundary that it fits best. "epoch"
-counts a whole epoch as it is run: pairs that moved up to fill batches and the last, partial batch
-too. tensor2tensor has no epochs (what does not fill a batch waits for more), so only the first.
+The share is of the slots of source and target together, over an epoch on average: the part that
+holds a subword or EOS. tensor2tensor's buckets are counted alike; it cuts endless streams too.
 Tokens/s counts subwords and EOS of both sides, not padding.
 """
 
@@ -16,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from transformer_jax.data.batching import Shape, non_pad_share, plan_training
+from transformer_jax.data.batching import Shape, TrainingPlan, non_pad_share, plan_training
 from transformer_jax.data.pipeline import batches
 from transformer_jax.data.ragged import Ragged, TokenPairs
 from transformer_jax.data.sources import drop_empty, read_parallel
@@ -32,12 +30,17 @@ def tensor2tensor_boundaries(max_length: int) -> list[int]:
     return boundaries
 
 
-def share_within_rows(pairs: TokenPairs, boundaries: list[int]) -> tuple[float, int]:
-    """The share when each pair is padded to its boundary, and the number of boundaries used."""
+def tensor2tensor_plan(pairs: TokenPairs, tokens_per_batch: int, max_length: int) -> TrainingPlan:
+    """The plan with tensor2tensor's shapes, as far as the corpus has pairs for them."""
+    boundaries = tensor2tensor_boundaries(max_length)
     bucket = np.searchsorted(boundaries, pairs.lengths)
-    tokens = pairs.source.lengths.sum() + pairs.target.lengths.sum() + 2 * len(pairs)
-    slots = 2 * np.take(boundaries, bucket).sum()
-    return float(tokens / slots), len(np.unique(bucket))
+    used = np.unique(bucket)
+    return TrainingPlan(
+        shapes=tuple(Shape(max(tokens_per_batch // boundaries[i], 1), boundaries[i]) for i in used),
+        buckets=tuple(np.flatnonzero(bucket == i) for i in used),
+        seed=0,
+        num_dropped=0,
+    )
 
 
 def read(arguments: argparse.Namespace) -> tuple[TokenPairs, int]:
@@ -84,26 +87,27 @@ def main() -> None:
 
     print(f"{len(pairs)} pairs, {num_dropped} left out; {arguments.tokens} slots a batch and side")
     print(
-        f"{'':15}{'shapes':>8}{'batches':>9}{'non-pad share':>22}{'batches/s':>11}{'tokens/s':>12}"
+        f"{'':15}{'shapes':>8}{'batches':>12}{'non-pad share':>16}{'batches/s':>11}{'tokens/s':>12}"
     )
-    print(f"{'':15}{'':>8}{'an epoch':>9}{'shapes':>11}{'epoch':>11}")
-    share, used = share_within_rows(pairs, tensor2tensor_boundaries(arguments.max_length))
-    print(f"{'tensor2tensor':15}{used:8}{'':>9}{share:11.3f}")
+    print(f"{'':15}{'':>8}{'an epoch':>12}{'over an epoch':>16}")
+    theirs = tensor2tensor_plan(pairs, arguments.tokens, arguments.max_length)
+    print(f"{'tensor2tensor':15}{_counted(pairs, theirs)}")
     tokens = pairs.source.lengths.sum() + pairs.target.lengths.sum() + 2 * len(pairs)
     for plan in plans:
-        share, used = share_within_rows(pairs, [shape.length for shape in plan.shapes])
-        size = plan.batches_per_epoch
-        epochs = max(1, 500 // size)
+        size = sum(plan.batches_per_epoch)
+        num_batches = max(500, round(size))
         start = time.perf_counter()
-        for _ in batches(pairs, plan, num_batches=epochs * size):
+        for _ in batches(pairs, plan, num_batches=num_batches):
             pass
-        seconds = (time.perf_counter() - start) / epochs
-        print(
-            f"{'this plan':15}{used:8}{size:9}{share:11.3f}{non_pad_share(pairs, plan):11.3f}"
-            f"{size / seconds:11.0f}{tokens / seconds:12.0f}"
-        )
+        speed = num_batches / (time.perf_counter() - start)
+        print(f"{'this plan':15}{_counted(pairs, plan)}{speed:11.0f}{speed * tokens / size:12.0f}")
     for plan in plans:
         print(f"\n{len(plan.shapes)} shapes (rows x length): {_listed(plan.shapes)}")
+
+
+def _counted(pairs: TokenPairs, plan: TrainingPlan) -> str:
+    size, share = sum(plan.batches_per_epoch), non_pad_share(pairs, plan)
+    return f"{len(plan.shapes):8}{size:12.1f}{share:16.3f}"
 
 
 def _listed(shapes: tuple[Shape, ...]) -> str:

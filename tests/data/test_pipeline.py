@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from transformer_jax.data.batching import plan_evaluation, plan_training
+from transformer_jax.data.batching import make_batch, plan_evaluation, plan_training
 from transformer_jax.data.pipeline import BatchSource, batches
 from transformer_jax.data.ragged import Ragged, TokenPairs
 from transformer_jax.errors import InputError
@@ -41,32 +41,37 @@ def assert_equal(left, right):
             assert np.array_equal(a[side], b[side])
 
 
-def rows(stream):
-    """Each row that is not of PAD alone, as a pair of tuples."""
-    return sorted(
-        (tuple(source[source != 0].tolist()), tuple(target[target != 0].tolist()))
-        for batch in stream
-        for source, target in zip(batch["source"], batch["target"], strict=True)
-        if source.any()
-    )
+def made(pairs, plan, epoch):
+    return [make_batch(pairs, ids, plan.shapes[shape]) for shape, ids in plan.epoch(epoch)]
 
 
-def test_each_epoch_has_every_pair_once(pairs, plan):
-    size = plan.batches_per_epoch
-    stream = list(batches(pairs, plan, num_batches=3 * size))
-    expected = sorted(
-        ((*source.tolist(), 1), (*target.tolist(), 1))
-        for source, target in zip(pairs.source, pairs.target, strict=True)
-    )
-    assert plan.num_dropped == 0
-    for epoch in range(3):
-        assert rows(stream[epoch * size : (epoch + 1) * size]) == expected
+def test_the_stream_is_the_epochs_one_after_the_other(pairs, plan):
+    stream = list(batches(pairs, plan, num_batches=plan.batches_before(5)))
+    assert_equal(stream, itertools.chain(*(made(pairs, plan, epoch) for epoch in range(5))))
+    assert all(batch[side].any(axis=1).all() for batch in stream for side in batch)
+
+
+def test_a_corpus_smaller_than_a_batch_fills_batches_too(pairs):
+    lengths = pairs.lengths[:3]
+    plan = plan_training(lengths, num_shapes=2, tokens_per_batch=400, max_length=30, seed=0)
+    assert plan.batches_before(3) == 0
+    stream = batches(pairs, plan, num_batches=plan.batches_before(100))
+    assert_equal(stream, itertools.chain(*(made(pairs, plan, epoch) for epoch in range(100))))
+
+
+def test_any_index_is_found_without_the_ones_before(pairs, plan):
+    source = BatchSource(pairs, plan, 10**15)
+    for epoch in (10**9, 0, 10**12, 10**6 + 1):
+        start, expected = plan.batches_before(epoch), made(pairs, plan, epoch)
+        ends = [source[start], source[start + len(expected) - 1]]
+        assert_equal(ends, [expected[0], expected[-1]])
+        assert_equal([source[start + len(expected)]], made(pairs, plan, epoch + 1)[:1])
 
 
 def test_a_resumed_stream_equals_an_uninterrupted_one(pairs, plan):
-    total = 2 * plan.batches_per_epoch + 5
+    total = plan.batches_before(2) + 5
     whole = list(batches(pairs, plan, num_batches=total))
-    for stop in (0, 1, plan.batches_per_epoch, total - 1):
+    for stop in (0, 1, plan.batches_before(1), total - 1):
         first = iter(batches(pairs, plan, num_batches=total))
         begin = list(itertools.islice(first, stop))
         second = iter(batches(pairs, plan, num_batches=total))
@@ -86,7 +91,7 @@ def test_the_state_is_the_number_of_batches_seen(pairs, plan):
 
 @pytest.mark.parametrize("process_count", [1, 2])
 def test_all_processes_together_have_the_batch_of_one(pairs, plan, process_count):
-    total = plan.batches_per_epoch + 1
+    total = plan.batches_before(1) + 1
     parts = [
         batches(pairs, plan, num_batches=total, process_index=index, process_count=process_count)
         for index in range(process_count)
@@ -105,7 +110,7 @@ def test_rows_that_do_not_divide_among_processes_are_reported(pairs, plan):
 
 def test_evaluation_passes_once_over_the_corpus(pairs):
     plan = plan_evaluation(pairs.lengths, boundaries=(10, 20), tokens_per_batch=200)
-    stream = batches(pairs, plan, num_batches=plan.batches_per_epoch)
+    stream = batches(pairs, plan, num_batches=plan.batches_before(1))
     sources = [
         tuple(batch["source"][row][batch["source"][row] > 1].tolist())
         for batch, planned in zip(stream, plan.epoch(0), strict=True)
@@ -117,7 +122,7 @@ def test_evaluation_passes_once_over_the_corpus(pairs):
 
 
 def test_threads_reading_across_epochs_agree(pairs, plan):
-    indices = np.random.default_rng(0).permutation(4 * plan.batches_per_epoch).tolist()
+    indices = np.random.default_rng(0).permutation(plan.batches_before(4)).tolist()
     shared = BatchSource(pairs, plan, len(indices))
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(shared.__getitem__, indices))

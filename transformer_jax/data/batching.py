@@ -4,8 +4,8 @@ Section 5.1: "Sentence pairs were batched together by approximate sequence lengt
 batch contained a set of sentence pairs containing approximately 25000 source tokens and 25000
 target tokens." A batch here has one of K shapes: `length` slots a row for either side, and
 `tokens_per_batch // length` rows, so that source and target have at most `tokens_per_batch` slots
-each. The length of a pair is that of its longer side with EOS. A plan deals in numbers of pairs;
-`make_batch` turns its lines into ids.
+each. The length of a pair is that of its longer side with EOS. The pairs that a shape fits best are
+its bucket. A plan deals in numbers of pairs; `make_batch` turns its lines into ids.
 """
 
 from collections.abc import Sequence
@@ -39,24 +39,38 @@ class PlannedBatch(NamedTuple):
 
 @runtime_checkable
 class Plan(Protocol):
-    """What `pipeline` needs to know. Every epoch has the same number of batches."""
+    """The batches of each epoch, in order. Shapes ascend in length; each has a bucket of pairs."""
 
     @property
     def shapes(self) -> tuple[Shape, ...]: ...
 
     @property
-    def batches_per_epoch(self) -> int: ...
+    def buckets(self) -> tuple[Int[np.ndarray, " _"], ...]: ...
+
+    @property
+    def batches_per_epoch(self) -> tuple[float, ...]:
+        """How many batches of each shape an epoch has on average."""
+        ...
+
+    def batches_before(self, epoch: int) -> int:
+        """How many batches all epochs before this one have."""
+        ...
 
     def epoch(self, epoch: int) -> Sequence[PlannedBatch]: ...
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """Batches in random order, drawn anew every epoch; see `plan_training`.
+    """Full batches in random order, drawn anew every epoch; see `plan_training`.
+
+    Each bucket is an endless stream, a permutation of its pairs for each epoch, one after the
+    other, cut into batches. So a batch may begin with the last pairs of the epoch before (of
+    several, and then with repeats, where the bucket is smaller than the batch). It belongs to the
+    epoch that completes it; an epoch may have one batch of a shape more than another, or none.
 
     Attributes:
-      shapes: ascending in length. A shape may have no batch when the corpus is tiny.
-      buckets: for each shape the numbers of the pairs that it fits best, ascending.
+      shapes: ascending in length.
+      buckets: for each shape the numbers of the pairs that it fits best, ascending; none is empty.
       seed: with the number of the epoch, all that the order depends on.
       num_dropped: pairs longer than the limit, which are in no batch.
     """
@@ -67,31 +81,38 @@ class TrainingPlan:
     num_dropped: int
 
     @property
-    def batches_per_epoch(self) -> int:
-        """Follows from the sizes of the buckets alone."""
-        batches = left_over = 0
-        for (rows, _), bucket in zip(self.shapes, self.buckets, strict=True):
-            full, left_over = divmod(len(bucket) + left_over, rows)
-            batches += full
-        return batches + (left_over > 0)
+    def batches_per_epoch(self) -> tuple[float, ...]:
+        return tuple(
+            len(bucket) / shape.rows
+            for shape, bucket in zip(self.shapes, self.buckets, strict=True)
+        )
+
+    def batches_before(self, epoch: int) -> int:
+        return sum(
+            epoch * len(bucket) // shape.rows
+            for shape, bucket in zip(self.shapes, self.buckets, strict=True)
+        )
 
     def epoch(self, epoch: int) -> Sequence[PlannedBatch]:
-        """All batches of an epoch, in order: a pure function of (seed, epoch).
-
-        Every pair is in one of them. The pairs of a bucket that do not fill a batch, other ones
-        every epoch, move up to the next shape; only the last shape has a batch that is not full.
-        """
-        generator = np.random.default_rng((self.seed, epoch))
+        """The batches completed in an epoch, in order: a pure function of (seed, epoch)."""
         batches = []
-        left_over = np.empty(0, np.int64)
         for index, (shape, bucket) in enumerate(zip(self.shapes, self.buckets, strict=True)):
-            pairs = generator.permutation(np.concatenate([bucket, left_over]))
-            end = len(pairs)
-            if index + 1 < len(self.shapes):
-                end -= end % shape.rows
-            batches += _batches(index, shape.rows, pairs[:end])
-            left_over = pairs[end:]
-        return [batches[i] for i in generator.permutation(len(batches))]
+            start, stop = (e * len(bucket) // shape.rows * shape.rows for e in (epoch, epoch + 1))
+            if start < stop:
+                batches += _batches(index, shape.rows, self._stream(index, start, stop))
+        # Buckets draw from (seed, epoch, index); the order is drawn as if it were one more.
+        order = self._generator(epoch, len(self.buckets)).permutation(len(batches))
+        return [batches[i] for i in order]
+
+    def _stream(self, index: int, start: int, stop: int) -> Int[np.ndarray, " N"]:
+        """Items [start, stop) of the endless stream of a bucket; at least one."""
+        bucket = self.buckets[index]
+        first, last = start // len(bucket), (stop - 1) // len(bucket)
+        epochs = [self._generator(e, index).permutation(bucket) for e in range(first, last + 1)]
+        return np.concatenate(epochs)[start - first * len(bucket) : stop - first * len(bucket)]
+
+    def _generator(self, epoch: int, index: int) -> np.random.Generator:
+        return np.random.default_rng((self.seed, epoch, index))
 
 
 @dataclass(frozen=True)
@@ -102,8 +123,14 @@ class EvaluationPlan:
     buckets: tuple[Int[np.ndarray, " _"], ...] = field(repr=False)
 
     @property
-    def batches_per_epoch(self) -> int:
-        return len(self.epoch(0))
+    def batches_per_epoch(self) -> tuple[int, ...]:
+        return tuple(
+            -(-len(bucket) // shape.rows)
+            for shape, bucket in zip(self.shapes, self.buckets, strict=True)
+        )
+
+    def batches_before(self, epoch: int) -> int:
+        return epoch * sum(self.batches_per_epoch)
 
     def epoch(self, epoch: int) -> Sequence[PlannedBatch]:
         """The batches; `pairs` says where in the corpus each row comes from."""
@@ -240,15 +267,13 @@ def padding_batch(shape: Shape) -> Batch:
 
 
 def non_pad_share(pairs: TokenPairs, plan: Plan) -> float:
-    """The share of an epoch's slots, source and target, that hold a subword or EOS.
-
-    Rows of PAD and pairs moved to a larger shape count as what they cost.
-    """
-    tokens = slots = 0
+    """The share of an average epoch's slots, source and target, that hold a subword or EOS."""
     sizes = pairs.source.lengths + pairs.target.lengths + 2
-    for shape, ids in plan.epoch(0):
-        tokens += int(sizes[ids].sum())
-        slots += 2 * plan.shapes[shape].rows * plan.shapes[shape].length
+    tokens = sum(int(sizes[bucket].sum()) for bucket in plan.buckets)
+    slots = sum(
+        2 * rows * length * batches
+        for (rows, length), batches in zip(plan.shapes, plan.batches_per_epoch, strict=True)
+    )
     return tokens / slots
 
 

@@ -219,17 +219,17 @@ NOUNS = {
 
 # English (past, participle) +particle | German infinitive, third person, participle
 # | subjects | complements | flags.
-# "human" is person and relative; it is every subject not given.
+# "human" is person, but for the baby, and relative; it is every subject not given.
 # A regular English verb gives the base only. German: prefix-verb is separable, "sich" reflexive,
 # "ist" forms the perfect with sein. A complement is "case: kinds", or
 # "english/german case: kinds" with a preposition in either language or both.
 # Flags: state (present only, no modal), point (no progressive), mishap (neither progressive nor
 # modal), for (may have a beneficiary), in (a place), with (a companion), many (plural object).
 VERBS = """
-    sleep slept slept | schlafen schläft geschlafen | human animal | | in
-    laugh | lachen lacht gelacht | | | in
-    cry | weinen weint geweint | | | in
-    smile | lächeln lächelt gelächelt | | | in
+    sleep slept slept | schlafen schläft geschlafen | human baby animal | | in
+    laugh | lachen lacht gelacht | human baby | | in
+    cry | weinen weint geweint | human baby | | in
+    smile | lächeln lächelt gelächelt | human baby | | in
     dance | tanzen tanzt getanzt | | | in with
     sing sang sung | singen singt gesungen | | | in with
     swim swam swum | schwimmen schwimmt ist geschwommen | human | | with
@@ -300,7 +300,7 @@ VERBS = """
     greet | grüßen grüßt gegrüßt | | acc: human
     kiss | küssen küsst geküsst | | acc: relative baby prince princess
     ask | fragen fragt gefragt | | acc: human
-    understand understood understood | verstehen versteht verstanden | | acc: question person | state
+    understand understood understood | verstehen versteht verstanden | | acc: question human | state
     feed fed fed | füttern füttert gefüttert | | acc: animal baby
     catch caught caught | fangen fängt gefangen | human animal | acc: mouse rabbit goose
     watch | beobachten beobachtet beobachtet | human animal | acc: person animal transport
@@ -325,7 +325,7 @@ VERBS = """
     look | an-sehen sieht gesehen | | at/ acc: picture animal building car
     prepare | vor-bereiten bereitet bereitet | | acc: event
 
-    help | helfen hilft geholfen | | dat: human
+    help | helfen hilft geholfen | | dat: human baby
     thank | danken dankt gedankt | | dat: human
     follow | folgen folgt ist gefolgt | human animal | dat: person animal car
     trust | vertrauen vertraut vertraut | | dat: human | state
@@ -352,7 +352,7 @@ VERBS = """
     look +forward | sich freuen freut gefreut | | to/auf acc: event
     remember | sich erinnern erinnert erinnert | | /an acc: person event story | state
     complain | sich beschweren beschwert beschwert | | about/über acc: noise heat food neighbor
-    take took taken +part | teil-nehmen nimmt genommen | | in/an dat: event
+    take took taken +part | teil-nehmen nimmt genommen | | in/an dat: concert exam game meeting
     play | spielen spielt gespielt | human animal | with/mit dat: toy child dog
     knock | klopfen klopft geklopft | | on/an acc: door window gate
 
@@ -367,7 +367,7 @@ VERBS = """
     live | wohnen wohnt gewohnt | | in/in dat: outdoors castle house hotel | state
     lie lay lain | liegen liegt gelegen | thing text toy clothes | on/auf dat: furniture | state
     stand stood stood | stehen steht gestanden | dish device | on/auf dat: table shelf | state
-    hang hung hung | hängen hängt gehangen | picture lamp | over/über dat: furniture opening | state
+    hang hung hung | hängen hängt gehangen | picture lamp | over/über dat: furniture door | state
     put put put | stellen stellt gestellt | | acc: dish device ; on/auf acc: table shelf
     lay laid laid | legen legt gelegt | | acc: thing text toy clothes ; on/auf acc: furniture
     push | schieben schiebt geschoben | | acc: furniture bicycle ; into/in acc: room
@@ -445,9 +445,9 @@ ADJECTIVES = """
     important | wichtig | meeting exam mail question guest
     difficult | schwierig | exam question text
     easy easier | einfach | exam question game
-    deep | tief | river valley snow
+    deep | tief | river valley snow forest
     high | hoch höher hoh | fence wall bridge tree
-    round | rund | table window
+    round | rund | table window cake vase lamp ring
     strange | seltsam | person animal noise word text machine
 """
 
@@ -497,7 +497,6 @@ MANNERS = """
     secretly | heimlich | smile read meet kiss love eat write visit
     diligently | fleißig | work write clean cook collect
     well | gut | sleep sing dance cook swim work
-    deeply | tief | sleep
     politely | höflich | greet ask answer thank
     alone | allein | travel work live sing swim dance hike sleep
     in vain | vergeblich | wait knock
@@ -536,7 +535,7 @@ OCCASIONS = """
     after | nach dat | event
     before | vor dat | event
     during | während gen | event
-    because of | wegen gen | cause event
+    because of | wegen gen | cause
 """
 
 # English singular, plural | German stem | its own endings, those of a following adjective.

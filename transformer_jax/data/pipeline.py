@@ -5,7 +5,9 @@ to `set_state` of a fresh iterator, continues with batch n, whatever happened in
 """
 
 import operator
+import sys
 import threading
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import SupportsIndex
 
@@ -48,7 +50,7 @@ class BatchSource:
         self._pairs, self._plan = pairs, plan
         self._num_batches = num_batches
         self._process_index, self._process_count = process_index, process_count
-        self._batches_per_epoch = plan.batches_per_epoch
+        # By the index of the first batch: two epochs, as threads meet at the turn of an epoch.
         self._epochs: dict[int, Sequence[PlannedBatch]] = {}
         self._lock = threading.Lock()
 
@@ -56,21 +58,25 @@ class BatchSource:
         return self._num_batches
 
     def __getitem__(self, index: SupportsIndex) -> Batch:
-        epoch, place = divmod(operator.index(index), self._batches_per_epoch)
-        shape, ids = self._epoch(epoch)[place]
+        shape, ids = self._planned(operator.index(index))
         rows, length = self._plan.shapes[shape]
         rows //= self._process_count
         start = rows * self._process_index
         return make_batch(self._pairs, ids[start : start + rows], Shape(rows, length))
 
-    def _epoch(self, epoch: int) -> Sequence[PlannedBatch]:
-        """The plan of an epoch; the last two are kept, as threads meet at the turn of an epoch."""
+    def _planned(self, index: int) -> PlannedBatch:
+        """Batch `index` as planned; its epoch, if not at hand, is found in the closed form."""
         with self._lock:
-            if epoch not in self._epochs:
-                while len(self._epochs) > 1:
-                    del self._epochs[min(self._epochs)]
-                self._epochs[epoch] = self._plan.epoch(epoch)
-            return self._epochs[epoch]
+            for start, epoch in self._epochs.items():
+                if 0 <= index - start < len(epoch):
+                    return epoch[index - start]
+            before = self._plan.batches_before
+            number = bisect_right(range(sys.maxsize), index, key=before) - 1
+            if len(self._epochs) == 2:
+                del self._epochs[next(iter(self._epochs))]
+            start = before(number)
+            self._epochs[start] = self._plan.epoch(number)
+            return self._epochs[start][index - start]
 
     def __repr__(self) -> str:
         return f"BatchSource({len(self._pairs)} pairs, {self._plan.shapes})"
@@ -86,7 +92,7 @@ def batches(
 ) -> grain.IterDataset[Batch]:
     """The first `num_batches` batches of the plan's epochs: `Batch`es, made in the background.
 
-    For one pass give `plan.batches_per_epoch`, for training the number of steps. Iterators have
+    For one pass give `plan.batches_before(1)`, for training the number of steps. Iterators have
     `get_state`, `set_state` and `close`.
 
     Raises:

@@ -75,6 +75,9 @@ class Slot(NamedTuple):
     case: str
     nouns: tuple[Noun, ...]
 
+    def filled(self, phrase: "Nominal") -> "Complement":
+        return Complement(self.english, self.german, self.case, phrase)
+
 
 class Verb(NamedTuple):
     english: EnglishVerb
@@ -138,7 +141,9 @@ NOUNS = tuple(_noun(kind, *row) for kind, table in lexicon.NOUNS.items() for row
 _BY_NAME = {noun.english: (noun,) for noun in NOUNS} | {
     kind: tuple(noun for noun in NOUNS if noun.kind == kind) for kind in lexicon.NOUNS
 }
-_BY_NAME["human"] = _BY_NAME["person"] + _BY_NAME["relative"]
+_BY_NAME["human"] = tuple(  # those who act
+    noun for noun in _BY_NAME["person"] + _BY_NAME["relative"] if noun.english != "baby"
+)
 
 
 def _nouns(names: str) -> tuple[Noun, ...]:
@@ -164,7 +169,8 @@ def _english_verb(text: str) -> EnglishVerb:
         else:
             past = _double(base) + "ed"
         forms += [past, past]
-    return EnglishVerb(*forms, particle)
+    base, past, participle = forms
+    return EnglishVerb(base, past, participle, particle)
 
 
 def _german_verb(text: str) -> GermanVerb:
@@ -209,9 +215,18 @@ def _adjective(english: str, german: str) -> Adjective:
 
 
 def _pronoun(english: str, german: str, number: str) -> Pronoun:
-    cases = dict(zip(("nom", "acc", "dat", "reflexive"), german.split(), strict=True))
+    cases: dict[str, str] = dict(
+        zip(("nom", "acc", "dat", "reflexive"), german.split(), strict=True)
+    )
     person, grammatical_number = number.split()
-    return Pronoun(*english.split(), cases, int(person), grammatical_number == "plural")
+    nominative, accusative = english.split()
+    return Pronoun(nominative, accusative, cases, int(person), grammatical_number == "plural")
+
+
+def _determiner(english: str, german: str, endings: str) -> Determiner:
+    singular, plural = english.split()
+    declension, adjectives = endings.split()
+    return Determiner(_or_none(singular), _or_none(plural), german, declension, adjectives)
 
 
 def _modal(english: str, infinitive: str, present: str, past: str) -> Modal:
@@ -219,16 +234,15 @@ def _modal(english: str, infinitive: str, present: str, past: str) -> Modal:
 
 
 def _government(english: str, german: str, nouns: str) -> Slot:
-    return Slot(english, *german.split(), _nouns(nouns))
+    preposition, case = german.split()
+    return Slot(english, preposition, case, _nouns(nouns))
 
 
 VERBS = tuple(_verb(*row) for row in _rows(lexicon.VERBS))
 ADJECTIVES = {row[0].split()[0]: _adjective(*row[:2]) for row in _rows(lexicon.ADJECTIVES)}
 DETERMINERS = {
-    english.split()[0 if english[0] != "-" else 1]: Determiner(
-        *map(_or_none, english.split()), german, *endings.split()
-    )
-    for english, german, endings in _rows(lexicon.DETERMINERS)
+    determiner.english or determiner.english_plural: determiner
+    for determiner in (_determiner(*row) for row in _rows(lexicon.DETERMINERS))
 }
 PRONOUNS = {row[0].split()[0]: _pronoun(*row) for row in _rows(lexicon.PRONOUNS)}
 MODALS = {row[0]: _modal(*row) for row in _rows(lexicon.MODALS)}
@@ -239,7 +253,7 @@ TIMES = tuple(
 MANNERS = tuple(
     (Adverb(english, german), verbs.split()) for english, german, verbs in _rows(lexicon.MANNERS)
 )
-PLACES = tuple(Adverb(*row) for row in _rows(lexicon.PLACES))
+PLACES = tuple(Adverb(english, german) for english, german in _rows(lexicon.PLACES))
 LOCATIONS = tuple(_government(*row) for row in _rows(lexicon.LOCATIONS))
 COMPANIONS = tuple(_government(*row) for row in _rows(lexicon.COMPANIONS))
 BENEFICIARY = _government(*_rows(lexicon.BENEFICIARIES)[0])
@@ -467,12 +481,12 @@ class Fields(NamedTuple):
     postfield: list[str]
 
 
-def _nominal(phrase: Nominal, case: str, negated: bool = False) -> list[str]:
+def german_nominal(phrase: Nominal, case: str, negated: bool = False) -> list[str]:
     """A noun phrase in `case`; `negated` turns "ein" and no article into "kein"."""
     if isinstance(phrase, Pronoun):
         return [phrase.german[case]]
     if isinstance(phrase, Coordination):
-        return [*_nominal(phrase.left, case), "und", *_nominal(phrase.right, case)]
+        return [*german_nominal(phrase.left, case), "und", *german_nominal(phrase.right, case)]
     if isinstance(phrase, Relative):
         gender = "plural" if phrase.head.plural else phrase.head.noun.gender
         word = _DER[case][_GENDERS.index(gender)]
@@ -487,8 +501,11 @@ def _nominal(phrase: Nominal, case: str, negated: bool = False) -> list[str]:
         words.append(adjective.german_stem + adjective_ending(declension, gender, case))
     words.append(noun_form(noun, phrase.plural, case))
     if phrase.possessor is not None:
-        words += _nominal(phrase.possessor, "gen")
+        words += german_nominal(phrase.possessor, "gen")
     return words
+
+
+_INDEFINITE = [None] + [DETERMINERS[word] for word in ("a", "many", "some", "two", "three", "four")]
 
 
 def is_indefinite(phrase: Nominal) -> bool:
@@ -505,7 +522,7 @@ def _relative(phrase: Nominal) -> list[str]:
 
 
 def _complement(complement: Complement, negated: bool = False) -> list[str]:
-    words = _nominal(complement.phrase, complement.case, negated and not complement.german)
+    words = german_nominal(complement.phrase, complement.case, negated and not complement.german)
     if not complement.german:
         return words
     definite = isinstance(complement.phrase, NounPhrase) and (
@@ -526,7 +543,7 @@ def _predicate(predicate: Predicate) -> tuple[list[str], list[str]]:
     adjective = predicate.adjective
     if predicate.comparison:
         assert predicate.compared is not None
-        compared = _nominal(predicate.compared, "nom")
+        compared = german_nominal(predicate.compared, "nom")
         if predicate.comparison == "than":
             return [adjective.german_comparative], ["als", *compared]
         return ["so", adjective.german], ["wie", *compared]
@@ -572,11 +589,12 @@ def german_fields(clause: Clause, order: str, first: list[str] | None = None) ->
     postfield: list[str] = []
 
     # Full noun phrases bring their relative clauses: after a subject at once, else at the end.
-    subject = _nominal(clause.subject, "nom") + _relative(clause.subject)
+    subject = german_nominal(clause.subject, "nom") + _relative(clause.subject)
     pronouns: list[str] = []
     reflexive: list[str] = []  # before a subject that is no pronoun
     objects: dict[str, list[str]] = {"dat": [], "acc": []}
     prepositional: list[str] = []
+    indefinite = False  # an indefinite object follows the manner
     with_kein = isinstance(clause.subject, NounPhrase) and (
         clause.subject.determiner is DETERMINERS["no"]
     )
@@ -593,10 +611,15 @@ def german_fields(clause: Clause, order: str, first: list[str] | None = None) ->
             pronouns += words
         else:
             objects[complement.case] += words
+            indefinite |= isinstance(phrase, NounPhrase) and (
+                complement.case == "acc" and phrase.determiner in _INDEFINITE
+            )
             with_kein |= clause.negated and is_indefinite(phrase)
         postfield += _relative(phrase)
     if clause.verb.german.reflexive:
-        if isinstance(clause.subject, Pronoun) or (clause.front == "subject" and order == "second"):
+        if isinstance(clause.subject, Pronoun) or (
+            clause.front == "subject" and order == "second" and not first
+        ):
             pronouns.insert(0, reflexive_pronoun(clause.subject))
         else:
             reflexive = [reflexive_pronoun(clause.subject)]
@@ -627,8 +650,12 @@ def german_fields(clause: Clause, order: str, first: list[str] | None = None) ->
         elif clause.front == "place":
             prefield, place = place, []
     negation = ["nicht"] if clause.negated and not with_kein else []
-    middle = reflexive + subject + pronouns + time + objects["dat"] + objects["acc"] + negation
-    middle += clause.manner.german.split() if clause.manner else []
+    manner = clause.manner.german.split() if clause.manner else []
+    middle = reflexive + subject + pronouns + time + objects["dat"]
+    if indefinite:
+        middle += negation + manner + objects["acc"]
+    else:
+        middle += objects["acc"] + negation + manner
     middle += prepositional + place + predicate
     if order in ("second", "first"):
         return Fields(prefield, [finite], middle, rest, postfield)
@@ -837,14 +864,16 @@ def english_subordinate(subordinate: Subordinate) -> Tree:
 def _verb_phrase(clause: Clause, chain: Sequence[Tree]) -> Tree:
     """Nests a chain of verbs: (VP (MD can) (RB not) (VP (VB see) (NP ...)))."""
     rest: list[Tree] = []
-    if clause.verb.english.particle:
-        rest.append(("PRT", ("RP", clause.verb.english.particle)))
     for index, complement in enumerate(clause.complements):
         fronted = index == 0 and clause.front == "object"
         if not fronted and not isinstance(complement.phrase, Relative):
             rest.append(_prepositional(complement))
         elif complement.english:  # a stranded preposition
             rest.append(("PP", ("IN", complement.english)))
+    if clause.verb.english.particle:  # "calls up the man", but "calls him up"
+        after = bool(clause.complements) and isinstance(clause.complements[0].phrase, Pronoun)
+        after = after and clause.front != "object" and not clause.complements[0].english
+        rest.insert(int(after), ("PRT", ("RP", clause.verb.english.particle)))
     if clause.predicate:
         rest.append(_english_predicate(clause.predicate))
     if clause.manner:
@@ -957,6 +986,7 @@ _PASSING = [ADJECTIVES[word] for word in lexicon.PASSING.split()]
 _COLORS = {ADJECTIVES[color] for color in lexicon.COLORS.split()}
 _ABSOLUTE = {ADJECTIVES[word] for word in lexicon.ABSOLUTE.split()}
 _POSSESSIVES = [DETERMINERS[word] for word in ("my", "your", "his", "her", "our", "their")]
+_SETTINGS = ("room", "building", "outdoors", "barrier", "furniture", "event")
 _SEXLESS = ("child", "baby")
 
 
@@ -985,7 +1015,11 @@ class Grammar:
         """A phrase with one of `nouns`, and with the given chance of a relative clause."""
         noun = self.choose(nouns)
         mass = noun.english_plural is None
-        plural = not mass and noun.kind != "cause" and (self.chance(0.3) or plural)
+        plural = (
+            not mass
+            and noun.kind != "cause"
+            and (plural or self.chance(0.08 if noun.kind in _SETTINGS else 0.3))
+        )
         determiner = self.determiner(noun, plural, definite)
         plural = plural and not (noun in _PARENTS and determiner in _POSSESSIVES)
         adjectives = self.attributes(noun)
@@ -1060,12 +1094,12 @@ class Grammar:
         nouns = slot.nouns
         if any(noun.kind == "person" for noun in nouns[:1]) and self.chance(0.25):
             options = [name for name in _PRONOUN_NAMES if self.distinct(name, subject)]
-            return Complement(*slot[:3], PRONOUNS[self.choose(options)])
+            return slot.filled(PRONOUNS[self.choose(options)])
         taken = subject.noun if isinstance(subject, NounPhrase) else None
         nouns = nouns if taken not in nouns else [noun for noun in nouns if noun is not taken]
         if slot.german:
             relative = 0.0
-        return Complement(*slot[:3], self.noun_phrase(nouns, definite, relative, plural))
+        return slot.filled(self.noun_phrase(nouns, definite, relative, plural))
 
     def distinct(self, name: str, subject: Nominal) -> bool:
         """Whether an object pronoun is surely someone other than the subject."""
@@ -1085,11 +1119,8 @@ class Grammar:
         """
         if self.chance(0.16):
             return self.copula(subject, tense, passing=tense is not None)
-        if subject is None:
-            verbs = _EVENTS if tense == "past" else VERBS
-        else:
-            verbs = _HUMAN_EVENTS if tense == "past" else _HUMAN_VERBS
-        verb = self.choose(verbs)
+        of_any, of_humans = _VERBS_IN.get(tense, (VERBS, _HUMAN_VERBS))
+        verb = self.choose(of_any if subject is None else of_humans)
         if subject is None:
             subject = self.subject(verb.subjects, 0.0 if plain else 0.09)
         return self.predication(subject, verb, tense, plain)
@@ -1103,11 +1134,13 @@ class Grammar:
         complements: list[Complement] = []
         for slot in verb.slots:
             definite = "state" in verb.flags or (slot.case == "dat" and len(verb.slots) > 1)
-            last = slot is verb.slots[-1]
+            last = len(complements) == len(verb.slots) - 1
             chance = relative if last else 0.0
             plural = "many" in verb.flags
             definite = definite or not last
             complements.append(self.complement(slot, subject, definite, chance, plural))
+        if any(not self.is_negatable(complement) for complement in complements):
+            negated = False
         if len(complements) == 2:
             first, second = complements
             if isinstance(first.phrase, Pronoun) and first.phrase == second.phrase:
@@ -1116,6 +1149,10 @@ class Grammar:
             plain = True
         clause = Clause(subject, verb, tuple(complements), negated=negated)
         return self.adverbials(self.tensed(clause, tense), plain)
+
+    def is_negatable(self, complement: Complement) -> bool:
+        """Whether "not" has one reading beside it: not so with "all" or "two"."""
+        return self.is_definite(complement.phrase) or is_indefinite(complement.phrase)
 
     def is_definite(self, phrase: Nominal) -> bool:
         return not isinstance(phrase, NounPhrase) or phrase.determiner in _DEFINITE
@@ -1132,8 +1169,6 @@ class Grammar:
             clause.subject.determiner is DETERMINERS["no"]
         )
         able = willing and not no and "mishap" not in flags
-        if tense == "habit":
-            return clause
         if tense is None:
             draw = self.random()
             if draw < 0.22 and able:
@@ -1142,10 +1177,13 @@ class Grammar:
                     modal = MODALS["want to"]
                 past = modal.past is not None and self.chance(0.35)
                 return clause._replace(modal=modal, tense="past" if past else "present")
-            tense = "past" if draw < 0.58 else "future" if draw < 0.7 else "present"
+            limits = (("past", 0.5), ("future", 0.62), ("habit", 0.8), ("present", 1.0))
+            tense = next(name for name, limit in limits if draw < limit)
+            if tense == "present" and _is_momentary(clause.verb):
+                tense = "past"
+        if tense == "habit":
+            return clause
         if tense == "present":
-            if "point" in flags or "mishap" in flags:
-                return clause._replace(time=None)
             return clause._replace(progressive=True)
         return clause._replace(tense=tense)
 
@@ -1157,7 +1195,8 @@ class Grammar:
             tense = "present" if clause.progressive else "habit"
         if "state" not in flags and "be" not in flags:
             suited = [adverb for adverb, verbs in MANNERS if base in verbs]
-            if suited and not clause.verb.english.particle and self.chance(0.25):
+            free = not clause.negated and not clause.verb.english.particle
+            if suited and free and self.chance(0.3):
                 clause = clause._replace(manner=self.choose(suited))
         if plain and self.chance(0.6):
             return clause
@@ -1173,7 +1212,7 @@ class Grammar:
             clause = clause._replace(place=company)
         elif "in" in flags and self.chance(0.5):
             clause = clause._replace(place=self.place(clause.subject))
-        if self.chance(0.5):
+        if self.chance(0.8 if tense == "habit" else 0.5):
             clause = clause._replace(time=self.time(clause, tense))
         draw = self.random()
         if clause.time and draw < 0.4:
@@ -1231,7 +1270,7 @@ class Grammar:
                 predicate = predicate._replace(conjoined=other)
         if tense is None:
             tense = "past" if self.chance(0.35) else "present"
-        negated = self.is_definite(subject) and self.chance(0.15)
+        negated = self.is_definite(subject) and not predicate.conjoined and self.chance(0.15)
         tense = "present" if tense == "habit" else tense
         return Clause(subject, BE, predicate=predicate, tense=tense, negated=negated)
 
@@ -1243,12 +1282,12 @@ class Grammar:
         objects = _VERBS_WITH.get(head.noun)
         if draw < 0.55 and objects:
             verb = self.choose(objects)
-            if verb.flags in ("point", "mishap"):
+            if _is_momentary(verb):
                 tense = "past"
             subject = self.subject(verb.subjects, relative=0.0)
             if isinstance(subject, NounPhrase):
                 subject = subject._replace(adjectives=(), possessor=None)
-            clause = Clause(subject, verb, (Complement(*verb.slots[0][:3], gap),))
+            clause = Clause(subject, verb, (verb.slots[0].filled(gap),))
             return self.tensed(clause, tense)
         verbs = _VERBS_OF.get(head.noun)
         if draw < 0.75 or not verbs:
@@ -1258,13 +1297,13 @@ class Grammar:
         if not verbs:
             return Clause(gap, BE, predicate=Predicate(ADJECTIVES["old"]), tense=tense)
         verb = self.choose(verbs)
-        if verb.flags in ("point", "mishap"):
+        if _is_momentary(verb):
             tense = "past"
         complements = []
         for slot in verb.slots:
             phrase = self.noun_phrase([n for n in slot.nouns if n is not head.noun], definite=True)
             phrase = phrase._replace(adjectives=phrase.adjectives[:1], possessor=None)
-            complements.append(Complement(*slot[:3], phrase))
+            complements.append(slot.filled(phrase))
         return self.tensed(Clause(gap, verb, tuple(complements)), tense)
 
     # Sentences
@@ -1399,8 +1438,13 @@ class Grammar:
             noun = self.choose(slot.nouns)
             plural = noun.english_plural is not None and self.chance(0.3)
             asked = NounPhrase(DETERMINERS["which"], (), noun, plural)
-        clause = Clause(subject, verb, (Complement(*slot[:3], asked),), front="object")
+        clause = Clause(subject, verb, (slot.filled(asked),), front="object")
         return Sentence(self.tensed(clause, None), question=True)
+
+
+def _is_momentary(verb: Verb) -> bool:
+    """Whether it has no present progressive."""
+    return "point" in verb.flags or "mishap" in verb.flags
 
 
 def _is_new(first: Adjective, second: Adjective) -> bool:
@@ -1429,9 +1473,14 @@ _HUMAN_VERBS = tuple(v for v in VERBS if {"person", "relative"} <= {n.kind for n
 _EVENTS = tuple(verb for verb in VERBS if "state" not in verb.flags)
 _PLACED = tuple(verb for verb in VERBS if "in" in verb.flags or "for" in verb.flags)
 _HUMAN_EVENTS = tuple(verb for verb in _HUMAN_VERBS if "state" not in verb.flags)
-_ACTIONS = tuple(
-    verb for verb in _HUMAN_EVENTS if "mishap" not in verb.flags and "point" not in verb.flags
-)
+_ACTIONS = tuple(verb for verb in _HUMAN_EVENTS if not _is_momentary(verb))
+_VERBS_IN: dict[str | None, tuple[Sequence[Verb], Sequence[Verb]]] = {
+    "past": (_EVENTS, _HUMAN_EVENTS),
+    "present": (
+        tuple(verb for verb in VERBS if not _is_momentary(verb)),
+        tuple(verb for verb in _HUMAN_VERBS if not _is_momentary(verb)),
+    ),
+}
 _VERBS_OF = {noun: tuple(v for v in VERBS if noun in v.subjects) for noun in NOUNS}
 _OBJECT_VERBS = tuple(v for v in VERBS if len(v.slots) == 1 and not v.slots[0].german
                       and not v.slots[0].english)  # fmt: skip
@@ -1504,7 +1553,8 @@ def _dictionary() -> dict[str, str]:
         words.setdefault(pronoun.english_object, pronoun.german["acc"])
     for determiner in DETERMINERS.values():
         for form in filter(None, (determiner.english, determiner.english_plural)):
-            words.setdefault(form, determiner.german)
+            gender = "m" if determiner.english else "plural"
+            words.setdefault(form, determiner_form(determiner, gender, "nom"))
     slots = (*LOCATIONS, *COMPANIONS, BENEFICIARY, *OCCASIONS)
     rows = [(adverb.english, adverb.german) for adverb in (*TIMES, *PLACES)]
     rows += [(adverb.english, adverb.german) for adverb, _ in MANNERS]
@@ -1518,7 +1568,8 @@ def _dictionary() -> dict[str, str]:
 
 def word_for_word(english: str) -> str:
     """Puts a German citation form for each English word, in the English order."""
-    words = _dictionary()
-    translated = [words.get(word.lower(), word) for word in re.findall(r"\w+|[^\w\s]", english)]
+    dictionary = _dictionary()
+    words: list[str] = re.findall(r"\w+|[^\w\s]", english)
+    translated = [dictionary.get(word.lower(), word) for word in words]
     line = re.sub(r" ([,.?])", r"\1", " ".join(translated))
     return line[0].upper() + line[1:]

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import flax.linen as nn
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from transformer_jax.model.config import TransformerConfig
 from transformer_jax.ops.attention import scaled_dot_product_attention
+from transformer_jax.ops.dropout import dropout
 
 
 class MultiHeadAttention(nn.Module):
@@ -49,11 +49,7 @@ class MultiHeadAttention(nn.Module):
         self, memory: Float[Array, "B S M"]
     ) -> tuple[Float[Array, "B S H D"], Float[Array, "B S H E"]]:
         """K W^K and V W^V: what a decoder's cache keeps."""
-        kernels = (self.key_kernel, self.value_kernel)
-        key, value = (
-            jnp.einsum("BSM,MHD->BSHD", memory, kernel.astype(memory.dtype)) for kernel in kernels
-        )
-        return key, value
+        return _to_heads(memory, self.key_kernel), _to_heads(memory, self.value_kernel)
 
     def attend(
         self,
@@ -63,9 +59,24 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Array, "#B 1 #T S"] | None,
     ) -> Float[Array, "B T M"]:
         """Queries from `x` over keys and values that are projected already."""
-        query = jnp.einsum("BTM,MHD->BTHD", x, self.query_kernel.astype(x.dtype))
-        heads = scaled_dot_product_attention(query, key, value, mask)
-        return jnp.einsum("BTHE,HEM->BTM", heads, self.out_kernel.astype(x.dtype))
+        heads = scaled_dot_product_attention(_to_heads(x, self.query_kernel), key, value, mask)
+        return _from_heads(heads, self.out_kernel)
+
+
+# As products of matrices: with einsum over three dimensions XLA leaves the gradient of a kernel
+# transposed, and the optimizer then reads it across the grain.
+def _to_heads(
+    x: Float[Array, "B T M"], kernel: Float[Array, "M H D"]
+) -> Float[Array, "B T H D"]:
+    matrix = kernel.reshape(kernel.shape[0], -1).astype(x.dtype)
+    return (x @ matrix).reshape(*x.shape[:2], *kernel.shape[1:])
+
+
+def _from_heads(
+    heads: Float[Array, "B T H E"], kernel: Float[Array, "H E M"]
+) -> Float[Array, "B T M"]:
+    matrix = kernel.reshape(-1, kernel.shape[-1]).astype(heads.dtype)
+    return heads.reshape(*heads.shape[:2], -1) @ matrix
 
 
 class FeedForward(nn.Module):
@@ -97,10 +108,10 @@ class AddNorm(nn.Module):
         self, x: Float[Array, "B T M"], sublayer: Callable[[Array], Array]
     ) -> Float[Array, "B T M"]:
         norm = layer_norm(self.config, "norm")
-        dropout = Dropout(self.config.dropout_rate)
+        drop = Dropout(self.config.dropout_rate)
         if self.config.norm == "pre":
-            return x + dropout(sublayer(norm(x)))
-        return norm(x + dropout(sublayer(x)))
+            return x + drop(sublayer(norm(x)))
+        return norm(x + drop(sublayer(x)))
 
 
 class Dropout(nn.Module):
@@ -110,7 +121,7 @@ class Dropout(nn.Module):
 
     @nn.compact
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
-        return nn.Dropout(self.rate, deterministic=not self.has_rng("dropout"))(x)
+        return dropout(self.make_rng("dropout"), x, self.rate) if self.has_rng("dropout") else x
 
 
 def layer_norm(config: TransformerConfig, name: str) -> nn.LayerNorm:

@@ -216,7 +216,7 @@ class Transformer(nn.Module):
         own_slot = jnp.broadcast_to(jnp.arange(beam_size, dtype=jnp.int32), (batch, beam_size))
         ancestor = jax.lax.dynamic_update_index_in_dim(cache.ancestor, own_slot, position, 2)
         # -1, at positions not written yet, is no slot: the future is masked by the same test.
-        past_mask = ancestor[..., None] == jnp.arange(beam_size)
+        past_mask = ancestor[..., None] == jnp.arange(beam_size)[None, None, None]
         past_mask = past_mask.reshape(batch, 1, beam_size, length * beam_size)
 
         past = []

@@ -14,6 +14,7 @@ from transformer_jax.ops.attention import (
     scaled_dot_product_attention,
 )
 from transformer_jax.ops.beam_search import Hypotheses, beam_search
+from transformer_jax.ops.dropout import dropout
 from transformer_jax.ops.loss import TokenLoss, label_smoothed_cross_entropy
 from transformer_jax.ops.positions import sinusoidal_positions
 from transformer_jax.ops.schedule import noam_schedule, peak_schedule
@@ -23,6 +24,7 @@ __all__ = [
     "TokenLoss",
     "beam_search",
     "causal_mask",
+    "dropout",
     "label_smoothed_cross_entropy",
     "noam_schedule",
     "padding_mask",

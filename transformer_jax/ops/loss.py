@@ -58,7 +58,7 @@ def _smoothed_backward(label_smoothing, residuals, cotangents):
     of_loss, of_nll = (cotangent[..., None] for cotangent in cotangents)
     vocabulary = logits.shape[-1]
     probability = jnp.exp(logits - normaliser[..., None])
-    is_target = jnp.arange(vocabulary) == targets[..., None]
+    is_target = jnp.arange(vocabulary)[None, None] == targets[..., None]
     hit = (1.0 - label_smoothing) * of_loss + of_nll
     spread = label_smoothing / vocabulary * of_loss
     gradient = (of_loss + of_nll) * probability - spread - jnp.where(is_target, hit, 0.0)

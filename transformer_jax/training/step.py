@@ -52,8 +52,7 @@ def train_step(
     of devices and of `micro_batches`: those add up sums and counts, and divide once. Dropout is
     a function of (seed, step) and the micro-batch.
     """
-    # The hardware-friendly generator: threefry takes longer than a small model's matrix products.
-    step_key = jax.random.fold_in(jax.random.key(seed, impl="rbg"), state.step)
+    step_key = jax.random.fold_in(jax.random.key(seed), state.step)
 
     def gradient(micro_batch, key):
         def loss(params):
@@ -80,5 +79,5 @@ def train_step(
     grads = jax.tree.map(lambda g: g / jnp.maximum(sums.tokens, 1.0), grads)
     updates, opt_state = optimizer.update(grads, state.opt_state, state.params)
     params = optax.apply_updates(state.params, updates)
-    metrics = StepMetrics(*sums, grad_norm=optax.global_norm(grads))
+    metrics = StepMetrics(*sums, grad_norm=optax.tree.norm(grads))
     return TrainState(state.step + 1, params, opt_state), metrics
