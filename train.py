@@ -1,7 +1,8 @@
 """Trains a Transformer, averages its last checkpoints and scores the test set.
 
-    python train.py                                        the quickstart: minutes on two CPU cores
-    python train.py --config=configs/multi30k.py --workdir=runs/multi30k --config.data.directory=DIR
+    python train.py                                    the quickstart: minutes on two CPU cores
+    python train.py --config=configs/text.py --workdir=runs/mine --config.data.directory=DIR
+    python train.py --config.model.num_heads=8         any field of a configuration, by its path
 
 The same command again goes on where the run was stopped or killed.
 """
@@ -10,6 +11,7 @@ import dataclasses
 import sys
 import time
 from functools import partial
+from typing import Any
 
 import jax
 from absl import app, flags, logging
@@ -22,7 +24,7 @@ from transformer_jax.errors import InputError
 from transformer_jax.evaluation import Evaluator, evaluate_split, sample, side_by_side, table
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
-from transformer_jax.ops.schedule import noam_schedule, peak_schedule
+from transformer_jax.ops.schedule import Schedule, noam_schedule, peak_schedule
 from transformer_jax.tasks import translation
 from transformer_jax.training.checkpoint import Checkpoints
 from transformer_jax.training.loop import Diverged, Intervals, Stopped, programs_compiled, train
@@ -33,24 +35,20 @@ from transformer_jax.training.step import train_step
 from transformer_jax.translator import Translator
 from transformer_jax.workdir import Workdir, model_config
 
-_CONFIG = config_flags.DEFINE_config_file("config", "configs/quickstart.py", "What to train.")
-_WORKDIR = flags.DEFINE_string("workdir", None, "The run's folder; default: runs/<config.name>.")
 
-
-def run() -> None:
+def run(config: dict[str, Any], workdir: Workdir) -> None:
     start = time.monotonic()
-    config = _CONFIG.value.to_dict()
-    workdir = Workdir(_WORKDIR.value or f"runs/{config['name']}")
-    for field, (before, now) in workdir.claim(config).items():
-        print(f"going on with {field} = {now!r}, which was {before!r}")
-
+    say = print if jax.process_index() == 0 else lambda *_: None
+    changes = workdir.check(config)
     mesh = sharding.make_mesh(config["mesh"]["model"])
-    print(f"{workdir.path}: {jax.device_count()} x {jax.devices()[0].device_kind}")
+    say(f"{workdir.path}: {jax.device_count()} x {jax.devices()[0].device_kind}")
 
     # Text -> ids -> batches.
     train_pairs, empty = translation.read_pairs(config["data"], "train")
     dev_pairs, _ = translation.read_pairs(config["data"], "dev")
     test_pairs, _ = translation.read_pairs(config["data"], "test")
+    model_config(config, vocab_size=config["subword"]["vocab_size"])  # its errors come first
+    workdir.claim(config)
     vocabulary = translation.prepare_vocabulary(
         config["subword"], train_pairs, workdir.vocabulary_file
     )
@@ -72,34 +70,26 @@ def run() -> None:
             process_count=jax.process_count(),
         )
     )
-    print(
-        f"{len(tokens):,} training pairs ({empty} empty on one side and {plan.num_dropped} over "
-        f"{config['batch']['max_length']} subwords left out), {vocabulary.size:,} subwords, "
-        f"{sum(plan.batches_per_epoch):,.1f} batches an epoch, {non_pad_share(tokens, plan):.1%} "
-        f"of them no padding"
+    say(
+        f"{len(tokens):,} training pairs ({empty} more are empty on one side), of which "
+        f"{plan.num_dropped} over {config['batch']['max_length']} subwords are left out; "
+        f"{vocabulary.size:,} subwords"
+    )
+    say(
+        f"{sum(plan.batches_per_epoch):,.1f} batches an epoch in {len(plan.shapes)} shapes, "
+        f"{1 - non_pad_share(tokens, plan):.1%} padding"
     )
 
-    # Model, optimizer, state on the mesh.
+    # Model, optimizer and state on the mesh.
     model = Transformer(model_config(config, vocabulary.size))
-    optimizer_config = config["optimizer"]
-    warmup_steps = optimizer_config["warmup_steps"]
-    if optimizer_config["peak"] is None:
-        schedule = noam_schedule(model.config.d_model, warmup_steps, optimizer_config["factor"])
-    else:
-        schedule = peak_schedule(optimizer_config["peak"], warmup_steps)
-    optimizer = adam(
-        schedule,
-        optimizer_config["b1"],
-        optimizer_config["b2"],
-        optimizer_config["eps"],
-        optimizer_config["clip_norm"],
-    )
-    new_state = partial(create_state, model=model, optimizer=optimizer)
-    key = jax.random.key(config["seed"])
-    abstract = jax.eval_shape(new_state, key)
-    shardings = sharding.tree_shardings(abstract, mesh, sharding.layout(config["mesh"]["layout"]))
-    abstract = jax.tree.map(lambda leaf, place: leaf.update(sharding=place), abstract, shardings)
-    new_state = jax.jit(new_state, out_shardings=shardings)
+    schedule = learning_rate(config)
+    betas_and_eps = (config["optimizer"][name] for name in ("b1", "b2", "eps"))
+    optimizer = adam(schedule, *betas_and_eps, config["optimizer"]["clip_norm"])
+    create = partial(create_state, model=model, optimizer=optimizer)
+    abstract = jax.eval_shape(create, jax.random.key(config["seed"]))
+    places = sharding.tree_shardings(abstract, mesh, sharding.layout(config["mesh"]["layout"]))
+    abstract = jax.tree.map(lambda leaf, place: leaf.update(sharding=place), abstract, places)
+    create = jax.jit(create, out_shardings=places)
     update = jax.jit(
         partial(
             train_step,
@@ -109,79 +99,110 @@ def run() -> None:
             seed=config["seed"],
             micro_batches=config["batch"]["micro_batches"],
         ),
-        in_shardings=(shardings, sharding.batch_sharding(mesh)),
-        out_shardings=(shardings, sharding.replicated(mesh)),
+        in_shardings=(places, sharding.batch_sharding(mesh)),
+        out_shardings=(places, sharding.replicated(mesh)),
         donate_argnums=0,
     )
-    state = new_state(key)
-    print(f"{sum(leaf.size for leaf in jax.tree.leaves(state.params)):,} parameters")
+    state = create(jax.random.key(config["seed"]))
+    say(f"{sum(leaf.size for leaf in jax.tree.leaves(state.params)):,} parameters")
 
     # The largest shape runs once on padding, so that memory runs out now or never.
     largest = max(plan.shapes, key=lambda shape: shape.rows * shape.length**2)
     jax.block_until_ready(update(state, sharding.place_batch(padding_batch(largest), mesh)))
-    seconds = time.monotonic() - start
-    print(f"first step after {seconds:.0f} s, {programs_compiled()} programs compiled")
+    state = create(jax.random.key(config["seed"]))
+    say(
+        f"first step after {time.monotonic() - start:.0f} s, "
+        f"{programs_compiled()} programs compiled"
+    )
 
     # Dev perplexity and BLEU while training.
-    search = BeamSearch(model, mesh, **config["search"])
-    translator = Translator(vocabulary, state.params, search, config["batch"]["max_length"])
+    translator = Translator(
+        vocabulary=vocabulary,
+        params=state.params,
+        search=BeamSearch(model, mesh, **config["search"]),
+        max_length=config["batch"]["max_length"],
+    )
     dev_sample = sample(dev_pairs, config["report"]["evaluate_sentences"], config["seed"])
     dev = Evaluator.of(translator, config, dev_sample)
 
-    with (
-        Checkpoints(workdir.checkpoints, config["checkpoint"]["keep"]) as checkpoints,
-        Report(
-            workdir.path, steps_done := max(checkpoints.steps, default=0), config["steps"]
-        ) as report,
-    ):
-        if steps_done:
+    def evaluate(params, step):
+        scores, hypotheses = dev(dataclasses.replace(translator, params=params))
+        measured = f"dev perplexity {scores['perplexity']:.2f}, BLEU {scores['bleu']:.1f}"
+        report.say(f"step {step}: {measured}\n{side_by_side(dev_sample, hypotheses, 2)}")
+        return {f"dev_{name}": scores[name] for name in ("perplexity", "bleu", "chrf")}
+
+    with Checkpoints(workdir.checkpoints, config["checkpoint"]["keep"]) as checkpoints:
+        if checkpoints.steps:
             state = checkpoints.restore(abstract, iterator)
-            report.say(f"going on from step {steps_done}")
-        else:
-            state = new_state(key)
-
-        def evaluate(params, step):
-            scores, hypotheses = dev(dataclasses.replace(translator, params=params))
-            measured = f"dev perplexity {scores['perplexity']:.2f}, BLEU {scores['bleu']:.1f}"
-            report.say(f"step {step}: {measured}\n{side_by_side(dev_sample, hypotheses, 2)}")
-            return {f"dev_{name}": scores[name] for name in ("perplexity", "bleu", "chrf")}
-
-        train(
-            state,
-            update,
-            iterator,
-            mesh=mesh,
-            steps=config["steps"],
-            schedule=schedule,
-            intervals=Intervals(
-                report=config["report"]["every_steps"],
-                evaluate=config["report"]["evaluate_every_steps"],
-                checkpoint=config["checkpoint"]["every_steps"],
-                checkpoint_minutes=config["checkpoint"]["every_minutes"],
-            ),
-            evaluate=evaluate,
-            report=report,
-            checkpoints=checkpoints,
-            metadata={"config": config, "vocabulary": vocabulary.fingerprint},
-        )
+            say(f"going on from step {checkpoints.steps[-1]}")
+            for field, (before, now) in changes.items():
+                say(f"  with {field} = {now!r}, which was {before!r}")
+        first_step = checkpoints.steps[-1] if checkpoints.steps else 0
+        with Report(workdir.path, first_step, config["steps"]) as report:
+            train(
+                state,
+                update,
+                iterator,
+                mesh=mesh,
+                steps=config["steps"],
+                schedule=schedule,
+                intervals=Intervals(
+                    report=config["report"]["every_steps"],
+                    evaluate=config["report"]["evaluate_every_steps"],
+                    checkpoint=config["checkpoint"]["every_steps"],
+                    checkpoint_minutes=config["checkpoint"]["every_minutes"],
+                ),
+                evaluate=evaluate,
+                report=report,
+                checkpoints=checkpoints,
+                metadata={"config": config, "vocabulary": vocabulary.fingerprint},
+            )
+    iterator.close()
 
     # The paper's last step: the mean of the last checkpoints, on the test set.
     translator = Translator.load(workdir.path, mesh=mesh)
-    averaged = ", ".join(map(str, translator.averaged_steps))
-    print(f"the mean of the checkpoints of steps {averaged} on the test set:")
     found = evaluate_split(workdir, translator, "test", test_pairs)
-    print(table(found.scores))
-    print(side_by_side(test_pairs, found.hypotheses, 5))
-    print(f"{time.monotonic() - start:.0f} s in all; scores and translations are in {workdir.eval}")
+    averaged = ", ".join(map(str, translator.averaged_steps))
+    say(f"the test set, by the mean of the checkpoints of steps {averaged}:\n")
+    say(side_by_side(test_pairs, found.hypotheses, 5))
+    say(table(found.scores))
+    say(f"\n{time.monotonic() - start:.0f} s in all; scores and translations: {workdir.eval}")
+
+
+def learning_rate(config: dict[str, Any]) -> Schedule:
+    """Equation 3, or the same curve by its peak where the configuration gives one."""
+    optimizer = config["optimizer"]
+    if optimizer["peak"] is not None:
+        return peak_schedule(optimizer["peak"], optimizer["warmup_steps"])
+    d_model = config["model"]["d_model"]
+    return noam_schedule(d_model, optimizer["warmup_steps"], optimizer["factor"])
 
 
 def main(_) -> None:
     logging.set_verbosity(logging.WARNING)
+    config = flags.FLAGS.config.to_dict()
     try:
-        run()
+        run(config, Workdir(flags.FLAGS.workdir or f"runs/{config['name']}"))
     except (InputError, Diverged, Stopped) as error:
         sys.exit(f"train.py: {error}")
 
 
+def parse_flags(arguments: list[str]) -> list[str]:
+    """The command line; a configuration or a field that does not exist is one line, no traceback.
+
+    The flags are defined here because ml_collections looks fields up while it defines them.
+    """
+    try:
+        config_flags.DEFINE_config_file("config", "configs/quickstart.py", "What to train.")
+        flags.DEFINE_string("workdir", None, "The run's folder; default: runs/<config.name>.")
+        rest = flags.FLAGS(arguments)
+        flags.FLAGS.config.lock()
+        return rest
+    except (AttributeError, KeyError, TypeError, ValueError, OSError, flags.Error) as error:
+        # ml_collections wraps a KeyError, whose text names the field and the nearest one.
+        cause = error.__context__ if isinstance(error, AttributeError) else error
+        sys.exit(f"train.py: bad flag or configuration: {' '.join(str(cause.args[-1]).split())}")
+
+
 if __name__ == "__main__":
-    app.run(main)
+    app.run(main, flags_parser=parse_flags)

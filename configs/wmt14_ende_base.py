@@ -22,7 +22,7 @@ def get_config() -> ConfigDict:
     config.data = ConfigDict()
     config.data.corpus = "text"  # or "synthetic", which needs no files
     config.data.directory = "data/wmt14_ende"  # what the names below are relative to
-    # One name, or several in a tuple, which are concatenated; .gz is read as it is.
+    # A name, or several with commas between, which are concatenated; .gz is read as it is.
     config.data.train = ConfigDict({"source": "train.en", "target": "train.de"})
     config.data.dev = ConfigDict({"source": "newstest2013.en", "target": "newstest2013.de"})
     config.data.test = ConfigDict({"source": "newstest2014.en", "target": "newstest2014.de"})

@@ -70,7 +70,7 @@ class BeamSearch:
     def __call__(
         self,
         params: PyTree,
-        sources: Sequence[Int32[np.ndarray, " n"]],
+        sources: Sequence[Int32[np.ndarray, " _"]],
         progress: Callable[[int], object] = lambda done: None,
     ) -> list[list[Hypothesis]]:
         """The n best hypotheses of each source (ids without EOS), best first.

@@ -8,8 +8,8 @@ from typing import Any
 from transformer_jax.errors import InputError
 from transformer_jax.model import TransformerConfig
 
-# A run with one of these changed is another run; anything else may change when it goes on.
-_IDENTITY = ("task", "model", "data", "subword")
+# A run with one of these changed is another run.
+_IDENTITY = ("task", "model", "subword")
 
 
 class Workdir:
@@ -30,32 +30,36 @@ class Workdir:
         self.checkpoints = self.path / "checkpoints"
         self.eval = self.path / "eval"
 
-    def claim(self, config: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Takes the folder for a run of `config`, new or going on; returns what changed in it.
+    def check(self, config: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """What changed since the run that is here, field -> (before, now); nothing in a new folder.
 
-        The changes are field -> (value before, value now). A folder that holds a run of another
-        model, corpus or vocabulary is refused, and so is one that cannot be written.
+        A run of another task, model or vocabulary is refused; anything else may change when a run
+        goes on. Writes nothing.
         """
-        changes = {}
-        if self.config_file.exists():
-            before, now = _flatten(self.config()), _flatten(config)
-            for field in sorted(before.keys() | now.keys()):
-                values = before.get(field), now.get(field)
-                if values[0] != values[1]:
-                    changes[field] = values
-            for field, (was, wanted) in changes.items():
-                if field.split(".")[0] in _IDENTITY:
-                    raise InputError(
-                        f"{self.path} holds a run with {field} = {was!r}, not {wanted!r}: "
-                        "give another --workdir, or the configuration of that run"
-                    )
+        if not self.config_file.exists():
+            return {}
+        before, now = _flatten(self.config()), _flatten(config)
+        changes = {
+            field: (before.get(field), now.get(field))
+            for field in sorted(before.keys() | now.keys())
+            if before.get(field) != now.get(field)
+        }
+        for field, (was, wanted) in changes.items():
+            if field.split(".")[0] in _IDENTITY:
+                raise InputError(
+                    f"{self.path} holds a run with {field} = {was!r}, not {wanted!r}: "
+                    "give another --workdir, or the configuration of that run"
+                )
+        return changes
+
+    def claim(self, config: Mapping[str, Any]) -> None:
+        """Makes the folder that of a run of `config`."""
         try:
             _write(self.config_file, json.dumps(config, indent=2) + "\n")
         except OSError as error:
             raise InputError(
                 f"cannot write to the workdir {self.path}: {error.strerror}; give another --workdir"
             ) from None
-        return changes
 
     def config(self) -> dict[str, Any]:
         """The configuration of the run that is here."""

@@ -9,10 +9,31 @@ from itertools import islice
 import pytest
 import sacrebleu
 
-from transformer_jax.data import synthetic
 from transformer_jax.data.synthetic import (
+    Pair,
+    english_tree,
+    generate,
+    german_fields,
+    realize,
+    sentences,
+    word_for_word,
+)
+from transformer_jax.data.synthetic.corpus import text
+from transformer_jax.data.synthetic.english import leaves, present_participle, third_person
+from transformer_jax.data.synthetic.german import german_nominal, german_present
+from transformer_jax.data.synthetic.structure import (
+    Clause,
+    Complement,
+    NounPhrase,
+    Predicate,
+    Relative,
+    Sentence,
+    Subordinate,
+)
+from transformer_jax.data.synthetic.words import (
     ADJECTIVES,
     BE,
+    CONTROLS,
     DETERMINERS,
     IT,
     MODALS,
@@ -22,22 +43,6 @@ from transformer_jax.data.synthetic import (
     VERBS,
     WEATHER,
     WHO,
-    Clause,
-    Complement,
-    NounPhrase,
-    Pair,
-    Predicate,
-    Relative,
-    Sentence,
-    Subordinate,
-    english_tree,
-    generate,
-    german_fields,
-    leaves,
-    realize,
-    sentences,
-    text,
-    word_for_word,
 )
 
 
@@ -131,7 +136,7 @@ def test_adjectives_and_articles_agree_in_gender_case_and_number(determiner):
         ):
             word = "-" if determiner == "a" and column == 3 else determiner
             built = phrase(f"{word} old {head}", plural=column == 3)
-            assert " ".join(synthetic.german_nominal(built, case)) == expected.strip()
+            assert " ".join(german_nominal(built, case)) == expected.strip()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +159,7 @@ def test_adjectives_and_articles_agree_in_gender_case_and_number(determiner):
     ],
 )
 def test_nouns_and_adjectives_decline(english, plural, case, german):
-    assert " ".join(synthetic.german_nominal(phrase(english, plural), case)) == german
+    assert " ".join(german_nominal(phrase(english, plural), case)) == german
 
 
 @pytest.mark.parametrize(
@@ -178,7 +183,7 @@ def test_nouns_and_adjectives_decline(english, plural, case, german):
 def test_verbs_conjugate(infinitive, forms):
     german = verb(infinitive).german
     persons = [(1, False), (2, False), (3, False), (3, True)]
-    made = [synthetic.german_present(german.infinitive, german.third, *one) for one in persons]
+    made = [german_present(german.infinitive, german.third, *one) for one in persons]
     assert made == forms.split()
 
 
@@ -229,7 +234,7 @@ SENTENCES = [
         "Er hat sie angerufen.",
     ),
     (  # infinitive clauses
-        Clause(WE, synthetic.CONTROLS[0], tense="past",
+        Clause(WE, CONTROLS[0], tense="past",
                subordinate=Subordinate("", "", Clause(WE, verb("anrufen"),
                                        (with_("acc", MAN),)), "infinitive")),
         "We tried to call up the man.",
@@ -430,7 +435,8 @@ def test_dev_and_test_sentences_are_not_in_training(corpus):
 def test_english_determines_german():
     """Before the corpus drops repeated sentences; without type checks, for speed."""
     code = (
-        "from transformer_jax.data.synthetic import Grammar, realize; grammar = Grammar(11);"
+        "from transformer_jax.data.synthetic import realize;"
+        "from transformer_jax.data.synthetic.derivation import Grammar; grammar = Grammar(11);"
         "pairs = {realize(grammar.sentence()) for _ in range(50_000)};"
         "print(len(pairs), len({pair.english for pair in pairs}))"
     )
@@ -467,7 +473,7 @@ def test_every_lexeme_is_frequent_in_training(corpus):
     for one in VERBS:
         base = one.english.base
         forms = {base, one.english.past, one.english.participle}
-        forms |= {synthetic._third(base), synthetic._ing(base)}
+        forms |= {third_person(base), present_participle(base)}
         frequency[base] = sum(english[form] for form in forms)
     frequency |= {
         word: english[word] for adverb in TIMES for word in adverb.english.lower().split()

@@ -67,7 +67,7 @@ def test_the_softmax_of_bfloat16_runs_in_float32():
     query, key, value = arrays(jnp.bfloat16)
     ours = scaled_dot_product_attention(query, key, value)
     assert ours.dtype == jnp.bfloat16
-    # 256 equal keys: the sum of their weights would stop growing at 256 roundings of bfloat16.
+    # A sum of 1024 equal terms in bfloat16 would stop growing at the 256th.
     many = jnp.ones((1, 1024, 1, D), jnp.bfloat16)
     mean = scaled_dot_product_attention(query[:1, :, :1], many, many)
     assert np.array_equal(mean, np.ones((1, T, 1, D)))

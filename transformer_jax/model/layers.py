@@ -65,9 +65,7 @@ class MultiHeadAttention(nn.Module):
 
 # As products of matrices: with einsum over three dimensions XLA leaves the gradient of a kernel
 # transposed, and the optimizer then reads it across the grain.
-def _to_heads(
-    x: Float[Array, "B T M"], kernel: Float[Array, "M H D"]
-) -> Float[Array, "B T H D"]:
+def _to_heads(x: Float[Array, "B T M"], kernel: Float[Array, "M H D"]) -> Float[Array, "B T H D"]:
     matrix = kernel.reshape(kernel.shape[0], -1).astype(x.dtype)
     return (x @ matrix).reshape(*x.shape[:2], *kernel.shape[1:])
 

@@ -40,9 +40,7 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
 
 
 def _paths(data: Mapping[str, Any], split: str, side: str) -> list[Path]:
-    names = data[split][side]
-    names = [names] if isinstance(names, str) else names
-    return [Path(data["directory"]) / name for name in names]
+    return [Path(data["directory"]) / name for name in data[split][side].split(",")]
 
 
 def prepare_vocabulary(settings: Mapping[str, Any], pairs: Pairs, path: Path) -> Subword:

@@ -1,6 +1,7 @@
 """What changes from step to step."""
 
 from functools import partial
+from typing import Any
 
 import flax.linen as nn
 import flax.struct
@@ -8,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from jax.sharding import Mesh
-from jaxtyping import Array, Int32, PyTree
+from jaxtyping import PyTree
 
 from transformer_jax import sharding
 
@@ -16,7 +17,7 @@ from transformer_jax import sharding
 class TrainState(flax.struct.PyTreeNode):
     """Parameters, optimizer state and the number of updates made."""
 
-    step: Int32[Array, ""]
+    step: Any  # int32 scalar; in a tree of shapes or of shardings, its shape or sharding
     params: PyTree
     opt_state: optax.OptState
 
