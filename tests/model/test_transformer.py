@@ -19,11 +19,8 @@ from transformer_jax.ops import label_smoothed_cross_entropy
 
 V = 11
 BASE = TransformerConfig(V, num_layers=2, d_model=8, d_ff=12, num_heads=2)
-CONFIGS = {
-    "base": BASE,
-    "d_k_is_not_d_v": dataclasses.replace(BASE, d_k=3, d_v=5, norm="pre"),
-    "learned": dataclasses.replace(BASE, positions="learned", max_positions=9),
-}
+VARIANT = dataclasses.replace(BASE, d_k=3, d_v=5, norm="pre", positions="learned", max_positions=9)
+CONFIGS = {"base": BASE, "variant": VARIANT}
 PAIRS = [
     ([4, 5, 6, 7, EOS], [8, 9, EOS]),
     ([EOS], [10, 4, 4, 5, 7, EOS]),
@@ -107,8 +104,8 @@ def base(subjects):
 
 
 @pytest.fixture
-def learned(subjects):
-    return subjects["learned"]
+def variant(subjects):
+    return subjects["variant"]
 
 
 def close(ours, theirs, ulps=10):
@@ -161,17 +158,17 @@ def test_the_future_is_invisible(base):
             assert (after[:, t + 1] != before[:, t + 1]).any(axis=-1).all()
 
 
-def test_no_gradient_flows_from_a_position_to_its_future(learned):
+def test_no_gradient_flows_from_a_position_to_its_future(variant):
     # Rows 2 to 5 of the table of positions are used by the decoder alone.
     source, target = jnp.asarray(SOURCE[:, :2]), jnp.asarray(TARGET)
     weights = np.random.default_rng(0).normal(size=(*TARGET.shape, V)).astype(np.float32)
 
     def outputs(table):
-        params = {**learned.params, "positions": table}
-        logits = learned.model.apply({"params": params}, source, target)
+        params = {**variant.params, "positions": table}
+        logits = variant.model.apply({"params": params}, source, target)
         return jnp.einsum("BTV,BTV->T", logits, weights)
 
-    jacobian = np.asarray(jax.jit(jax.jacrev(outputs))(learned.params["positions"]))
+    jacobian = np.asarray(jax.jit(jax.jacrev(outputs))(variant.params["positions"]))
     seen = np.abs(jacobian[:, 2:6]).max(axis=-1) > 0
     assert np.array_equal(seen, np.tril(np.ones((6, 6), bool))[:, 2:])
 
@@ -204,19 +201,19 @@ def test_a_row_of_padding_adds_nothing_to_the_gradient(base):
         assert close(ours, theirs)
 
 
-def test_without_positions_permuting_the_source_permutes_its_encoding(learned):
+def test_without_positions_permuting_the_source_permutes_its_encoding(variant):
     source = np.array([[4, 5, 6, 7, 8, EOS]], np.int32)
     order = np.array([3, 0, 5, 1, 4, 2])
 
     @jax.jit
     def encode(params, source):
-        return learned.model.apply({"params": params}, source, method="encode")
+        return variant.model.apply({"params": params}, source, method="encode")
 
-    params = {**learned.params, "positions": jnp.zeros_like(learned.params["positions"])}
+    params = {**variant.params, "positions": jnp.zeros_like(variant.params["positions"])}
     straight, permuted = encode(params, source), encode(params, source[:, order])
     assert close(permuted, straight[:, order])
-    positioned = encode(learned.params, source[:, order])
-    assert not close(positioned, encode(learned.params, source)[:, order], ulps=1e5)
+    positioned = encode(variant.params, source[:, order])
+    assert not close(positioned, encode(variant.params, source)[:, order], ulps=1e5)
 
 
 def test_decoding_with_the_cache_is_teacher_forcing_of_what_each_beam_has_said(subject):
@@ -306,7 +303,7 @@ def test_any_number_of_heads_will_do_once_both_widths_are_given():
     assert (config.key_width, config.value_width) == (2, 4)
 
 
-def test_more_positions_than_a_learned_table_has_are_refused(learned):
+def test_more_positions_than_a_learned_table_has_are_refused(variant):
     source = jnp.full((1, 10), 4, jnp.int32)
     with pytest.raises(ValueError, match=r"10 positions.* 9 \(model\.max_positions\)"):
-        learned.model.apply({"params": learned.params}, source, source)
+        variant.model.apply({"params": variant.params}, source, source)

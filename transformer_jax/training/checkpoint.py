@@ -36,6 +36,7 @@ class Checkpoints:
     def __init__(self, directory: Path, keep: int | None = None):
         policies = ocp.training.preservation_policies
         try:
+            directory.mkdir(parents=True, exist_ok=True)
             self._saver = ocp.training.Checkpointer(
                 directory.absolute(),
                 preservation_policy=policies.LatestN(keep) if keep else policies.PreserveAll(),

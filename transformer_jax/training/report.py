@@ -77,6 +77,6 @@ def _keep_until(path: Path, step: int) -> None:
 
 def _step(line: str) -> float:
     try:
-        return json.loads(line)["step"]
+        return float(json.loads(line)["step"])
     except (ValueError, KeyError):  # the last line of a killed run may be cut short
         return float("inf")
