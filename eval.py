@@ -6,6 +6,7 @@ python eval.py --workdir=runs/quickstart --translate=FILE    one output line an 
 echo "The dog sleeps." | python eval.py --workdir=runs/quickstart --translate=-
 """
 
+import os
 import sys
 import warnings
 
@@ -51,13 +52,22 @@ def _bar(total: int):
     return bar.update
 
 
-def main(_) -> None:
+def main(arguments: list[str]) -> None:
     logging.set_verbosity(logging.WARNING)
     warnings.showwarning = lambda message, *_: print(f"eval.py: {message}", file=sys.stderr)
+    sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: so are the files
+    if len(arguments) > 1:
+        sys.exit(f"eval.py: unknown argument {arguments[1]!r}: give --name=value, see --help")
     try:
         run()
+        sys.stdout.flush()
     except InputError as error:
         sys.exit(f"eval.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit("eval.py: interrupted")
+    except BrokenPipeError:  # whoever reads, `head` for example, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from configs import wmt14_ende_base
 def get_config() -> ConfigDict:
     config = wmt14_ende_base.get_config()
     config.name = "quickstart"
-    config.steps = 3000
+    config.steps = 2500
     config.data.corpus = "synthetic"
     config.subword.vocab_size = 2000
     config.batch.tokens = 1024
