@@ -6,6 +6,7 @@ python eval.py --workdir=runs/quickstart --translate=FILE    one output line an 
 echo "The dog sleeps." | python eval.py --workdir=runs/quickstart --translate=-
 """
 
+import io
 import os
 import sys
 import warnings
@@ -55,7 +56,8 @@ def _bar(total: int):
 def main(arguments: list[str]) -> None:
     logging.set_verbosity(logging.WARNING)
     warnings.showwarning = lambda message, *_: print(f"eval.py: {message}", file=sys.stderr)
-    sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: so are the files
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as the files are, whatever the locale
     if len(arguments) > 1:
         sys.exit(f"eval.py: unknown argument {arguments[1]!r}: give --name=value, see --help")
     try:

@@ -8,8 +8,11 @@ The same command again goes on where the run was stopped or killed.
 """
 
 import dataclasses
+import io
+import os
 import sys
 import time
+import warnings
 from functools import partial
 from typing import Any
 
@@ -34,12 +37,14 @@ from transformer_jax.training.report import Report
 from transformer_jax.training.state import create_state
 from transformer_jax.training.step import train_step
 from transformer_jax.translator import Translator
-from transformer_jax.workdir import Workdir, model_config
+from transformer_jax.workdir import Workdir, check_values, model_config
 
 
 def run(config: dict[str, Any], workdir: Workdir) -> None:
     start = time.monotonic()
     say = print if jax.process_index() == 0 else lambda *_: None
+    check_values(config)
+    translation.check(config["data"])
     changes = workdir.check(config)
     mesh = sharding.make_mesh(config["mesh"]["model"])
     say(f"{workdir.path}: {jax.device_count()} x {jax.devices()[0].device_kind}")
@@ -48,7 +53,6 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
     train_pairs, empty = translation.read_pairs(config["data"], "train")
     dev_pairs, _ = translation.read_pairs(config["data"], "dev")
     test_pairs, _ = translation.read_pairs(config["data"], "test")
-    model_config(config, vocab_size=config["subword"]["vocab_size"])  # its errors come first
     workdir.claim(config)
     vocabulary = translation.prepare_vocabulary(
         config["subword"], train_pairs, workdir.vocabulary_file
@@ -84,8 +88,8 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
     # Model, optimizer and state on the mesh.
     model = Transformer(model_config(config, vocabulary.size))
     schedule = learning_rate(config)
-    betas_and_eps = (config["optimizer"][name] for name in ("b1", "b2", "eps"))
-    optimizer = adam(schedule, *betas_and_eps, config["optimizer"]["clip_norm"])
+    constants = ("b1", "b2", "eps", "clip_norm")
+    optimizer = adam(schedule, **{name: config["optimizer"][name] for name in constants})
     create = partial(create_state, model=model, optimizer=optimizer)
     abstract = jax.eval_shape(create, jax.random.key(config["seed"]))
     places = sharding.tree_shardings(abstract, mesh, sharding.layout(config["mesh"]["layout"]))
@@ -134,6 +138,7 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
 
     with Checkpoints(workdir.checkpoints, config["checkpoint"]["keep"]) as checkpoints:
         if checkpoints.steps:
+            checkpoints.check_vocabulary(vocabulary.fingerprint)
             state = checkpoints.restore(abstract, iterator)
             say(f"going on from step {checkpoints.steps[-1]}")
             for field, (before, now) in changes.items():
@@ -179,13 +184,24 @@ def learning_rate(config: dict[str, Any]) -> Schedule:
     return noam_schedule(d_model, optimizer["warmup_steps"], optimizer["factor"])
 
 
-def main(_) -> None:
+def main(arguments: list[str]) -> None:
     logging.set_verbosity(logging.WARNING)
+    warnings.showwarning = lambda message, *_: print(f"train.py: {message}", file=sys.stderr)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a locale without umlauts stops no training
+    if len(arguments) > 1:
+        sys.exit(f"train.py: unknown argument {arguments[1]!r}: give --name=value, see --help")
     config = flags.FLAGS.config.to_dict()
     try:
         run(config, Workdir(flags.FLAGS.workdir or f"runs/{config['name']}"))
+        sys.stdout.flush()
     except (InputError, Diverged, Stopped) as error:
         sys.exit(f"train.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit("train.py: interrupted; the same command goes on where this one saved")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit("train.py: the output was closed; the same command goes on where this one saved")
 
 
 def parse_flags(arguments: list[str]) -> list[str]:
@@ -199,10 +215,15 @@ def parse_flags(arguments: list[str]) -> list[str]:
         rest = flags.FLAGS(arguments)
         flags.FLAGS.config.lock()
         return rest
-    except (AttributeError, KeyError, TypeError, ValueError, OSError, flags.Error) as error:
+    except Exception as error:  # a configuration is a program: anything can go wrong in it
         # ml_collections wraps a KeyError, whose text names the field and the nearest one.
-        cause = error.__context__ if isinstance(error, AttributeError) else error
-        sys.exit(f"train.py: bad flag or configuration: {' '.join(str(cause.args[-1]).split())}")
+        cause = error.__context__ or error if isinstance(error, AttributeError) else error
+        text = str(cause.args[-1] if isinstance(cause, KeyError) else cause)
+        last = (text.strip().splitlines() or [""])[-1].strip().split(" Other fields present")[0]
+        if not isinstance(cause, flags.Error):
+            kind = "no such field" if isinstance(cause, KeyError) else type(cause).__name__
+            last = f"{kind}: {last}"
+        sys.exit(f"train.py: bad flag or configuration: {last}")
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--vocab-size", type=int, nargs="+", default=[8000, 37_000])
     parser.add_argument("--rows", type=int, default=32)
     parser.add_argument("--length", type=int, default=32)

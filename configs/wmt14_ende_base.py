@@ -85,4 +85,4 @@ def get_config() -> ConfigDict:
     config.report.every_steps = 100
     config.report.evaluate_every_steps = 5000  # dev perplexity and BLEU; 0 for never
     config.report.evaluate_sentences = 500  # of the dev set
-    return config
+    return config.lock()  # a misspelt field is an error from here on

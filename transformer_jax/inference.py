@@ -13,8 +13,8 @@ from transformer_jax import sharding
 from transformer_jax.batch import BOS, EOS, PAD, Batch
 from transformer_jax.errors import InputError
 from transformer_jax.model import Transformer
+from transformer_jax.model.teacher_forcing import token_loss
 from transformer_jax.ops.beam_search import Hypotheses, beam_search
-from transformer_jax.ops.loss import TokenLoss, label_smoothed_cross_entropy
 
 
 class Hypothesis(NamedTuple):
@@ -135,15 +135,11 @@ class TeacherForcing:
     def __init__(self, model: Transformer, mesh: Mesh):
         self._mesh = mesh
 
-        def nll(params: PyTree, batch: Batch) -> TokenLoss:
-            logits = model.apply({"params": params}, batch["source"], batch["target"])
-            weights = batch["target"] != PAD
-            return label_smoothed_cross_entropy(logits, batch["target"], weights, 0.0)
-
-        self._nll = jax.jit(nll)
+        self._nll = jax.jit(partial(token_loss, model))
 
     def __call__(self, params: PyTree, batches: Iterable[Batch]) -> float:
         """exp(nll / tokens) over all target tokens of `batches`, EOS included: the perplexity."""
         sums = [self._nll(params, sharding.place_batch(batch, self._mesh)) for batch in batches]
         total = jax.tree.map(lambda *parts: float(np.sum(parts)), *jax.device_get(sums))
-        return float(np.exp(total.nll / total.tokens))
+        # exp of more than 88 is no float32, and infinity is no JSON.
+        return float(np.exp(min(total.nll / total.tokens, 88.0)))

@@ -74,11 +74,12 @@ def batch_sharding(mesh: Mesh) -> NamedSharding:
     return NamedSharding(mesh, BATCH)
 
 
-def place_batch(batch: Mapping[str, np.ndarray], mesh: Mesh) -> dict[str, jax.Array]:
+def place_batch(batch: Mapping[str, object], mesh: Mesh) -> dict[str, jax.Array]:
     """The global batch on the devices, from the rows that each process holds of it."""
     rows = batch_sharding(mesh)
     return {
-        name: jax.make_array_from_process_local_data(rows, array) for name, array in batch.items()
+        name: jax.make_array_from_process_local_data(rows, np.asarray(array))
+        for name, array in batch.items()
     }
 
 

@@ -52,7 +52,13 @@ class Translator:
         abstract = abstract_params(model, mesh)
         last = config["checkpoint"]["average"] if average is None else average
         with Checkpoints(run.checkpoints) as checkpoints:
+            checkpoints.check_vocabulary(vocabulary.fingerprint)
             params, steps = checkpoints.average(abstract, last)
+        if average is not None and len(steps) < average:
+            warnings.warn(
+                f"asked to average {average} checkpoints, {workdir} has {len(steps)}: all of them",
+                stacklevel=2,
+            )
         search = BeamSearch(model, mesh, **config["search"])
         return cls(vocabulary, params, search, config["batch"]["max_length"], tuple(steps))
 

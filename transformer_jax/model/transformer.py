@@ -112,8 +112,8 @@ class DecoderLayer(nn.Module):
                 jax.lax.dynamic_update_index_in_dim(past.value, value, position, 1),
             )
             batch = y.shape[0]
-            slots = (cached.reshape(batch, -1, *cached.shape[3:]) for cached in past)
-            return self.self_attention.attend(y, *slots, past_mask)
+            key, value = (cached.reshape(batch, -1, *cached.shape[3:]) for cached in past)
+            return self.self_attention.attend(y, key, value, past_mask)
 
         x = self.self_attention_norm(x, attend)
         return self._look_at_source(x, memory, source_mask), past

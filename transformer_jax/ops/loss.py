@@ -1,7 +1,6 @@
 """Label-smoothed cross-entropy (section 5.4), and the plain nll that perplexity needs."""
 
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,8 +36,7 @@ def label_smoothed_cross_entropy(
     )
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _smoothed(logits, targets, label_smoothing):
+def _smoothed_plain(logits, targets, label_smoothing):
     return _smoothed_forward(logits, targets, label_smoothing)[0]
 
 
@@ -65,4 +63,5 @@ def _smoothed_backward(label_smoothing, residuals, cotangents):
     return gradient, None
 
 
+_smoothed: Any = jax.custom_vjp(_smoothed_plain, nondiff_argnums=(2,))
 _smoothed.defvjp(_smoothed_forward, _smoothed_backward)

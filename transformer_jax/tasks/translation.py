@@ -39,6 +39,15 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
     return kept, dropped
 
 
+def check(data: Mapping[str, Any]) -> None:
+    """Finds out now, not after hours of training, that `score` cannot work as `config.data` says.
+
+    Raises:
+      InputError: the tokenizer of BLEU or the target language is unknown.
+    """
+    score(data, [""], [""])
+
+
 def _paths(data: Mapping[str, Any], split: str, side: str) -> list[Path]:
     return [Path(data["directory"]) / name for name in data[split][side].split(",")]
 

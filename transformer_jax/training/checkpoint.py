@@ -34,11 +34,11 @@ class Checkpoints:
     """
 
     def __init__(self, directory: Path, keep: int | None = None):
-        policies = ocp.training.preservation_policies
+        policies: Any = ocp.training.preservation_policies
         try:
             directory.mkdir(parents=True, exist_ok=True)
             self._saver = ocp.training.Checkpointer(
-                directory.absolute(),
+                str(directory.absolute()),
                 preservation_policy=policies.LatestN(keep) if keep else policies.PreserveAll(),
                 cleanup_tmp_directories=keep is not None,
             )
@@ -75,6 +75,16 @@ class Checkpoints:
     def wait(self) -> None:
         """Return when nothing is being written any more."""
         self._saver.wait()
+
+    def check_vocabulary(self, fingerprint: str) -> None:
+        """Refuses another vocabulary than that of the newest checkpoint, if there is one."""
+        for step in self.steps[-1:]:
+            checkpoint = self._directory / str(step)
+            if _read_metadata(checkpoint)[1] != fingerprint:
+                raise InputError(
+                    f"{checkpoint} was trained with another vocabulary than the one that is now "
+                    "in its run's folder: put that one back, or give another --workdir"
+                )
 
     def restore(self, abstract: TrainState, iterator: Any) -> TrainState:
         """The newest state, placed by the shardings of `abstract`; moves `iterator` there too."""
@@ -117,15 +127,14 @@ def average(checkpoints: Sequence[Path], abstract: PyTree) -> PyTree:
     expected = {_name(path): leaf.shape for path, leaf in _leaves(abstract)}
     vocabulary = None
     for checkpoint in checkpoints:
-        metadata = ocp.checkpointables_metadata(checkpoint.absolute())
-        found = {_name(path): leaf.shape for path, leaf in _leaves(metadata.metadata["params"])}
+        params, its_vocabulary = _read_metadata(checkpoint)
+        found = {_name(path): leaf.shape for path, leaf in _leaves(params)}
         for name in sorted(expected.keys() | found.keys()):
             if expected.get(name) != found.get(name):
                 raise InputError(
                     f"cannot average {checkpoint}: its parameter {name} is "
                     f"{found.get(name, 'absent')}, the model's {expected.get(name, 'absent')}"
                 )
-        its_vocabulary = (metadata.custom_metadata or {}).get("vocabulary")
         if checkpoint is checkpoints[0]:
             vocabulary = its_vocabulary
         if its_vocabulary != vocabulary:
@@ -136,10 +145,18 @@ def average(checkpoints: Sequence[Path], abstract: PyTree) -> PyTree:
 
     total = None
     for checkpoint in checkpoints:
-        params = ocp.load_checkpointables(checkpoint.absolute(), {"params": abstract})["params"]
+        params = ocp.load_checkpointables(str(checkpoint.absolute()), {"params": abstract})[
+            "params"
+        ]
         params = jax.tree.map(lambda leaf: leaf.astype(np.float32), params)
         total = params if total is None else jax.tree.map(lambda a, b: a + b, total, params)
     return jax.tree.map(lambda leaf: leaf / len(checkpoints), total)
+
+
+def _read_metadata(checkpoint: Path) -> tuple[PyTree, str]:
+    """Shapes and dtypes of the parameters, and the fingerprint of the vocabulary."""
+    metadata: Any = ocp.checkpointables_metadata(str(checkpoint.absolute()))
+    return metadata.metadata["params"], metadata.custom_metadata["vocabulary"]
 
 
 def _leaves(tree: PyTree) -> list:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import jax
 import jax.monitoring
+import jax.numpy as jnp
 import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh
@@ -58,8 +59,8 @@ def train(
     """Updates `state` until step `steps`, reporting, evaluating and saving at its intervals.
 
     The host runs ahead of the device and waits for it at reports alone. A checkpoint is written
-    after a report found every loss and gradient since the last one finite, so a bad state is
-    never saved. At the end, and when asked to stop, the state is saved.
+    after a report found every loss and gradient since the last one finite, and the state is, so
+    that a bad state is never saved. At the end, and when asked to stop, the state is saved.
 
     Raises:
       Diverged: names the step, its learning rate and the last good checkpoint.
@@ -69,29 +70,31 @@ def train(
     window = _Window()
     last_save = time.monotonic()
 
+    def diverged(bad: int, what: str) -> Diverged:
+        good = checkpoints.steps
+        last = f"the last good checkpoint is step {good[-1]}" if good else "none was saved yet"
+        return Diverged(
+            f"step {bad}: {what}, learning rate {float(schedule(bad - 1)):.3g}; {last}; "
+            "lower the learning rate or set optimizer.clip_norm"
+        )
+
     def look() -> None:
         """Waits for the device, checks what it did since the last look, and reports it."""
         if not window.metrics:
             return
         first = step - len(window.metrics) + 1
-        metrics = StepMetrics(*map(np.asarray, zip(*jax.device_get(window.metrics), strict=True)))
+        metrics = jax.tree.map(lambda *steps: np.array(steps), *jax.device_get(window.metrics))
         finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
         if not finite.all():
             bad = first + int(np.argmin(finite))
-            index = bad - first
-            good = checkpoints.steps
-            raise Diverged(
-                f"step {bad}: loss {metrics.loss[index] / metrics.tokens[index]}, gradient norm "
-                f"{metrics.grad_norm[index]}, learning rate {float(schedule(bad - 1)):.3g}; "
-                + (f"the last good checkpoint is step {good[-1]}" if good else "none was saved yet")
-                + "; lower the learning rate or set optimizer.clip_norm"
-            )
+            loss = metrics.loss[bad - first] / metrics.tokens[bad - first]
+            raise diverged(bad, f"loss {loss}, gradient norm {metrics.grad_norm[bad - first]}")
         tokens = float(metrics.tokens.sum())
         nll = float(metrics.nll.sum()) / tokens
         values = {
             "loss": float(metrics.loss.sum()) / tokens,
             "nll": nll,
-            "perplexity": float(np.exp(nll)),
+            "perplexity": float(np.exp(min(nll, 88.0))),  # exp of more is no float32
             "learning_rate": float(schedule(step - 1)),
             "grad_norm": float(metrics.grad_norm.mean()),
             "target_tokens_per_second": tokens / (time.monotonic() - window.start),
@@ -104,6 +107,8 @@ def train(
     def save() -> None:
         nonlocal last_save
         look()
+        if not _finite(state):
+            raise diverged(step, "parameters or moments that are not finite")
         checkpoints.save(state, step, batches, metadata)
         last_save = time.monotonic()
 
@@ -137,6 +142,11 @@ def train(
         save()
         checkpoints.wait()
     return state
+
+
+@jax.jit
+def _finite(state: TrainState) -> jax.Array:
+    return jnp.all(jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state)]))
 
 
 class _Window:

@@ -11,5 +11,6 @@ def adam(
     clip_norm: float | None = None,
 ) -> optax.GradientTransformation:
     """Adam with the paper's constants; gradients are clipped by global norm only where asked."""
-    clip = [] if clip_norm is None else [optax.clip_by_global_norm(clip_norm)]
-    return optax.chain(*clip, optax.adam(schedule, b1, b2, eps))
+    # Either has a state of the same form, so that a run can go on with another `clip_norm`.
+    clip = optax.identity() if clip_norm is None else optax.clip_by_global_norm(clip_norm)
+    return optax.chain(clip, optax.adam(schedule, b1, b2, eps))

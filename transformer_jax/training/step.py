@@ -1,15 +1,16 @@
 """One update: loss, gradient, Adam. Pure functions; `loop.py` jits them over the mesh."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float32, PyTree
+from jaxtyping import Array, Float32
 
-from transformer_jax.batch import PAD, Batch
-from transformer_jax.ops.loss import TokenLoss, label_smoothed_cross_entropy
+from transformer_jax.model.teacher_forcing import token_loss
+from transformer_jax.model.transformer import Transformer
+from transformer_jax.ops.loss import TokenLoss
 from transformer_jax.training.state import TrainState
 
 
@@ -22,25 +23,11 @@ class StepMetrics(NamedTuple):
     grad_norm: Float32[Array, ""]
 
 
-def token_loss(
-    model: nn.Module,
-    params: PyTree,
-    batch: Batch,
-    label_smoothing: float,
-    dropout_key: jax.Array | None = None,
-) -> TokenLoss:
-    """Summed loss of a batch; without a key there is no dropout (evaluation)."""
-    keys = {} if dropout_key is None else {"dropout": dropout_key}
-    source, target = batch["source"], batch["target"]
-    logits = model.apply({"params": params}, source, target, rngs=keys)
-    return label_smoothed_cross_entropy(logits, target, target != PAD, label_smoothing)
-
-
 def train_step(
     state: TrainState,
-    batch: Batch,
+    batch: Mapping[str, jax.Array],
     *,
-    model: nn.Module,
+    model: Transformer,
     optimizer: optax.GradientTransformation,
     label_smoothing: float,
     seed: int,
