@@ -202,6 +202,10 @@ def main(arguments: list[str]) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit("train.py: the output was closed; the same command goes on where this one saved")
+    except OSError as error:  # a full disk: what is open cannot be closed either
+        cause = error.__context__ if isinstance(error.__context__, InputError) else error
+        print(f"train.py: {cause}", file=sys.stderr, flush=True)
+        os._exit(1)
 
 
 def parse_flags(arguments: list[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """Checkpoints: save, restore, average (section 6.1). The only file that imports orbax."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ from transformer_jax.training.state import TrainState
 
 
 class _WithoutRemarks(logging.Filter):
-    """Drops orbax's remark, at every load, that an iterator has no metadata."""
+    """Drops orbax's remark, at every load, that an iterator has no metadata.
+
+    Where parameters have none, `_read_metadata` says so.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not record.getMessage().startswith("Failed to get metadata for checkpointable: data")
+        return not record.getMessage().startswith("Failed to get metadata for checkpointable: ")
 
 
 logging.getLogger("absl").addFilter(_WithoutRemarks())
@@ -50,7 +54,8 @@ class Checkpoints:
         return self
 
     def __exit__(self, *_) -> None:
-        self._saver.close()
+        with self._writing():
+            self._saver.close()
 
     @property
     def steps(self) -> list[int]:
@@ -61,20 +66,22 @@ class Checkpoints:
         """Start writing `state` and go on as soon as it is copied; a step is written once."""
         if step in self.steps:
             return
-        self._saver.save_checkpointables_async(
-            step,
-            {
-                "params": state.params,
-                "optimizer": {"step": state.step, "state": state.opt_state},
-                "data": iterator,
-            },
-            force=True,
-            custom_metadata=metadata,
-        )
+        with self._writing():
+            self._saver.save_checkpointables_async(
+                step,
+                {
+                    "params": state.params,
+                    "optimizer": {"step": state.step, "state": state.opt_state},
+                    "data": iterator,
+                },
+                force=True,
+                custom_metadata=metadata,
+            )
 
     def wait(self) -> None:
         """Return when nothing is being written any more."""
-        self._saver.wait()
+        with self._writing():
+            self._saver.wait()
 
     def check_vocabulary(self, fingerprint: str) -> None:
         """Refuses another vocabulary than that of the newest checkpoint, if there is one."""
@@ -88,14 +95,16 @@ class Checkpoints:
 
     def restore(self, abstract: TrainState, iterator: Any) -> TrainState:
         """The newest state, placed by the shardings of `abstract`; moves `iterator` there too."""
-        loaded = self._saver.load_checkpointables(
-            self.steps[-1],
-            {
-                "params": abstract.params,
-                "optimizer": {"step": abstract.step, "state": abstract.opt_state},
-                "data": iterator,
-            },
-        )
+        step = self.steps[-1]
+        with _reading(self._directory / str(step)):
+            loaded = self._saver.load_checkpointables(
+                step,
+                {
+                    "params": abstract.params,
+                    "optimizer": {"step": abstract.step, "state": abstract.opt_state},
+                    "data": iterator,
+                },
+            )
         optimizer = loaded["optimizer"]
         return TrainState(optimizer["step"], loaded["params"], optimizer["state"])
 
@@ -115,6 +124,16 @@ class Checkpoints:
         if not steps:
             raise InputError(f"{self._directory} holds no checkpoint: train first")
         return average([self._directory / str(step) for step in steps], abstract), steps
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:  # a full disk is a ValueError of tensorstore
+            raise InputError(
+                f"cannot write checkpoints to {self._directory}: {_last_line(error)}; "
+                "the same command goes on from the last one that is complete"
+            ) from error
 
 
 def average(checkpoints: Sequence[Path], abstract: PyTree) -> PyTree:
@@ -145,18 +164,35 @@ def average(checkpoints: Sequence[Path], abstract: PyTree) -> PyTree:
 
     total = None
     for checkpoint in checkpoints:
-        params = ocp.load_checkpointables(str(checkpoint.absolute()), {"params": abstract})[
-            "params"
-        ]
-        params = jax.tree.map(lambda leaf: leaf.astype(np.float32), params)
+        with _reading(checkpoint):
+            loaded = ocp.load_checkpointables(str(checkpoint.absolute()), {"params": abstract})
+        params = jax.tree.map(lambda leaf: leaf.astype(np.float32), loaded["params"])
         total = params if total is None else jax.tree.map(lambda a, b: a + b, total, params)
     return jax.tree.map(lambda leaf: leaf / len(checkpoints), total)
 
 
 def _read_metadata(checkpoint: Path) -> tuple[PyTree, str]:
     """Shapes and dtypes of the parameters, and the fingerprint of the vocabulary."""
-    metadata: Any = ocp.checkpointables_metadata(str(checkpoint.absolute()))
-    return metadata.metadata["params"], metadata.custom_metadata["vocabulary"]
+    with _reading(checkpoint):
+        metadata: Any = ocp.checkpointables_metadata(str(checkpoint.absolute()))
+        if metadata.metadata["params"] is None:
+            raise ValueError("its parameters have no metadata")
+        return metadata.metadata["params"], metadata.custom_metadata["vocabulary"]
+
+
+@contextmanager
+def _reading(checkpoint: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # orbax has many
+        raise InputError(
+            f"cannot read {checkpoint}: {_last_line(error)}; if it is damaged, remove it, and the "
+            "one before it is taken"
+        ) from error
+
+
+def _last_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
 
 
 def _leaves(tree: PyTree) -> list:
