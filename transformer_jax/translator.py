@@ -73,8 +73,11 @@ class Translator:
         """
         pieces: list[np.ndarray] = []
         owners: list[int] = []
-        for number, ids in enumerate(self.vocabulary.encode(sentences)):
-            cut = self.vocabulary.split(ids, self.max_length - 1) if len(ids) else []
+        encoded = zip(sentences, self.vocabulary.encode(sentences), strict=True)
+        for number, (sentence, ids) in enumerate(encoded):
+            # A line of wide or no-break spaces is empty too, as it is to training.
+            filled = len(ids) and not sentence.isspace()
+            cut = self.vocabulary.split(ids, self.max_length - 1) if filled else []
             if len(cut) > 1:
                 warnings.warn(
                     f"sentence {number + 1} has {len(ids)} subwords, more than the "

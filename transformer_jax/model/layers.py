@@ -1,6 +1,7 @@
 """The parts of a layer: multi-head attention, feed-forward network, add & norm."""
 
 from collections.abc import Callable
+from functools import partial
 
 import flax.linen as nn
 import jax
@@ -9,6 +10,7 @@ from jaxtyping import Array, Bool, Float
 from transformer_jax.model.config import TransformerConfig
 from transformer_jax.ops.attention import scaled_dot_product_attention
 from transformer_jax.ops.dropout import dropout
+from transformer_jax.ops.matmul import matmul
 
 
 class MultiHeadAttention(nn.Module):
@@ -67,14 +69,14 @@ class MultiHeadAttention(nn.Module):
 # transposed, and the optimizer then reads it across the grain.
 def _to_heads(x: Float[Array, "B T M"], kernel: Float[Array, "M H D"]) -> Float[Array, "B T H D"]:
     matrix = kernel.reshape(kernel.shape[0], -1).astype(x.dtype)
-    return (x @ matrix).reshape(*x.shape[:2], *kernel.shape[1:])
+    return matmul(x, matrix).reshape(*x.shape[:2], *kernel.shape[1:])
 
 
 def _from_heads(
     heads: Float[Array, "B T H E"], kernel: Float[Array, "H E M"]
 ) -> Float[Array, "B T M"]:
     matrix = kernel.reshape(-1, kernel.shape[-1]).astype(heads.dtype)
-    return heads.reshape(*heads.shape[:2], -1) @ matrix
+    return matmul(heads.reshape(*heads.shape[:2], -1), matrix)
 
 
 class FeedForward(nn.Module):
@@ -85,11 +87,14 @@ class FeedForward(nn.Module):
     @nn.compact
     def __call__(self, x: Float[Array, "B T M"]) -> Float[Array, "B T M"]:
         config = self.config
-        glorot = nn.initializers.glorot_uniform()
-        inner = nn.Dense(config.d_ff, dtype=x.dtype, kernel_init=glorot, name="inner")(x)
-        return nn.Dense(config.d_model, dtype=x.dtype, kernel_init=glorot, name="outer")(
-            jax.nn.relu(inner)
+        dense = partial(
+            nn.Dense,
+            dtype=x.dtype,
+            kernel_init=nn.initializers.glorot_uniform(),
+            dot_general=lambda x, kernel, *_, **__: matmul(x, kernel),
         )
+        inner = dense(config.d_ff, name="inner")(x)
+        return dense(config.d_model, name="outer")(jax.nn.relu(inner))
 
 
 class AddNorm(nn.Module):

@@ -16,6 +16,7 @@ from transformer_jax.ops.attention import (
 from transformer_jax.ops.beam_search import Hypotheses, beam_search
 from transformer_jax.ops.dropout import dropout
 from transformer_jax.ops.loss import TokenLoss, label_smoothed_cross_entropy
+from transformer_jax.ops.matmul import matmul
 from transformer_jax.ops.positions import sinusoidal_positions
 from transformer_jax.ops.schedule import noam_schedule, peak_schedule
 
@@ -26,6 +27,7 @@ __all__ = [
     "causal_mask",
     "dropout",
     "label_smoothed_cross_entropy",
+    "matmul",
     "noam_schedule",
     "padding_mask",
     "peak_schedule",

@@ -41,10 +41,18 @@ def _smoothed_plain(logits, targets, label_smoothing):
 
 
 def _smoothed_forward(logits, targets, label_smoothing):
-    normaliser = jax.nn.logsumexp(logits, axis=-1)
+    highest = jnp.max(logits, axis=-1, keepdims=True)
+    # Both sums in one pass over the logits, the largest array of a step.
+    exponentials, total = jax.lax.reduce(
+        (jnp.exp(logits - highest), logits),
+        (jnp.float32(0), jnp.float32(0)),
+        lambda sums, values: (sums[0] + values[0], sums[1] + values[1]),
+        (logits.ndim - 1,),
+    )
+    normaliser = jnp.log(exponentials) + highest[..., 0]
     chosen = jnp.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
     nll = normaliser - chosen
-    uniform = normaliser - jnp.mean(logits, axis=-1)
+    uniform = normaliser - total / logits.shape[-1]
     loss = (1.0 - label_smoothing) * nll + label_smoothing * uniform
     return (loss, nll), (logits, targets, normaliser)
 
