@@ -21,6 +21,7 @@ from absl import app, flags, logging
 from ml_collections import config_flags
 
 from transformer_jax import sharding
+from transformer_jax.configuration import check_values, model_config
 from transformer_jax.data.batching import non_pad_share, padding_batch, plan_training
 from transformer_jax.data.pipeline import batches
 from transformer_jax.errors import InputError
@@ -37,7 +38,7 @@ from transformer_jax.training.report import Report
 from transformer_jax.training.state import create_state
 from transformer_jax.training.step import train_step
 from transformer_jax.translator import Translator
-from transformer_jax.workdir import Workdir, check_values, model_config
+from transformer_jax.workdir import Workdir
 
 
 def run(config: dict[str, Any], workdir: Workdir) -> None:

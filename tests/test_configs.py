@@ -9,8 +9,8 @@ import pytest
 from ml_collections import ConfigDict
 
 from configs import wmt14_ende_base
+from transformer_jax.configuration import check_values, model_config
 from transformer_jax.ops import noam_schedule
-from transformer_jax.workdir import check_values, model_config
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(path.stem for path in (ROOT / "configs").glob("[!_]*.py"))

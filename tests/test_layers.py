@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "data": {"text", "scoring", "batch", "errors"},
     "tasks": {"data", "text", "scoring", "batch", "errors"},
 }
-TOP = {"__init__", "workdir", "translator", "evaluation", "paper", "interop"}
+TOP = {"__init__", "configuration", "workdir", "translator", "evaluation", "paper", "interop"}
 for top_room in TOP:
     MAY_IMPORT[top_room] = set(MAY_IMPORT) | TOP
 PROGRAMS = {"train.py", "eval.py"}

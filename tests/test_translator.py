@@ -10,13 +10,14 @@ import pytest
 from configs import text
 from transformer_jax import Translator, sharding
 from transformer_jax.batch import EOS
+from transformer_jax.configuration import model_config
 from transformer_jax.errors import InputError
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
 from transformer_jax.text import subword
 from transformer_jax.training.checkpoint import Checkpoints
 from transformer_jax.training.state import TrainState
-from transformer_jax.workdir import Workdir, model_config
+from transformer_jax.workdir import Workdir
 
 WORDS = ["the", "a", "small", "old", "red", "dog", "cat", "house", "tree", "child", "likes"]
 LIMIT = 12  # subwords of a pair, EOS counted

@@ -6,8 +6,9 @@ import json
 import pytest
 
 from configs import text
+from transformer_jax.configuration import check_values, model_config
 from transformer_jax.errors import InputError
-from transformer_jax.workdir import Workdir, check_values, model_config
+from transformer_jax.workdir import Workdir
 
 
 @pytest.fixture

@@ -10,12 +10,13 @@ from jax.sharding import Mesh
 from jaxtyping import PyTree
 
 from transformer_jax import sharding
+from transformer_jax.configuration import model_config
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
 from transformer_jax.text.subword import Subword
 from transformer_jax.training.checkpoint import Checkpoints
 from transformer_jax.training.state import abstract_params
-from transformer_jax.workdir import Workdir, model_config
+from transformer_jax.workdir import Workdir
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,38 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from transformer_jax.configuration import flatten
 from transformer_jax.errors import InputError
-from transformer_jax.model import TransformerConfig
 
 # A run with one of these changed is another run.
 _IDENTITY = ("task", "model", "subword")
 
 # What every configuration of a run has.
 _SECTIONS = {"task", "data", "subword", "batch", "model", "search", "checkpoint"}
-
-# The least that a field may be.
-_LEAST = {
-    "seed": 0,
-    "steps": 0,
-    "batch.tokens": 1,
-    "batch.shapes": 1,
-    "batch.max_length": 2,
-    "batch.micro_batches": 1,
-    "optimizer.warmup_steps": 1,
-    "search.beam_size": 1,
-    "search.length_penalty": 0,
-    "search.extra_length": 0,
-    "search.tokens_per_batch": 1,
-    "checkpoint.every_steps": 0,
-    "checkpoint.every_minutes": 0,
-    "checkpoint.keep": 1,
-    "checkpoint.average": 1,
-    "report.every_steps": 1,
-    "report.evaluate_every_steps": 0,
-    "report.evaluate_sentences": 1,
-}
-_UNDER_ONE = ("loss.label_smoothing", "optimizer.b1", "optimizer.b2")
-_POSITIVE = ("optimizer.eps", "optimizer.factor", "optimizer.peak", "optimizer.clip_norm")
 
 
 class Workdir:
@@ -65,7 +41,7 @@ class Workdir:
         """
         if not self.config_file.exists():
             return {}
-        before, now = _flatten(self.config()), _flatten(config)
+        before, now = flatten(self.config()), flatten(config)
         if not self._has_checkpoint():
             return {}
         changes = {
@@ -87,7 +63,7 @@ class Workdir:
         The vocabulary of another start, which came to no checkpoint, is removed.
         """
         started = self.config_file.exists() and not self._has_checkpoint()
-        if started and _flatten(self.config()) != _flatten(config):
+        if started and flatten(self.config()) != flatten(config):
             self.vocabulary_file.unlink(missing_ok=True)
         self._write(self.config_file, json.dumps(config, indent=2) + "\n")
 
@@ -129,37 +105,3 @@ class Workdir:
                 f"cannot write to the workdir {self.path}: {error.strerror}; "
                 "make room there or give another --workdir"
             ) from None
-
-
-def model_config(config: Mapping[str, Any], vocab_size: int) -> TransformerConfig:
-    """The model part of a run's configuration."""
-    return TransformerConfig(vocab_size=vocab_size, **config["model"])
-
-
-def check_values(config: Mapping[str, Any]) -> None:
-    """Names the first field whose value no run can have, before anything is read or written."""
-    if config["task"] != "translation":
-        raise InputError(f"task is {config['task']!r}: give 'translation'")
-    values = _flatten(config)
-    for field, least in _LEAST.items():
-        if values[field] < least:
-            raise InputError(f"{field} is {values[field]}: give {least} or more")
-    for field in _UNDER_ONE:
-        if not 0 <= values[field] < 1:
-            raise InputError(f"{field} is {values[field]}: give 0 or more, under 1")
-    for field in _POSITIVE:
-        if values[field] is not None and not values[field] > 0:
-            raise InputError(f"{field} is {values[field]}: give more than 0")
-    model_config(config, max(values["subword.vocab_size"], 1))
-
-
-def _flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
-    # Through JSON, so that a tuple equals the list it is read back as.
-    tree = json.loads(json.dumps(tree)) if not prefix else tree
-    flat = {}
-    for name, value in tree.items():
-        if isinstance(value, Mapping):
-            flat |= _flatten(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = value
-    return flat
