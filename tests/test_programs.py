@@ -14,8 +14,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import pytest
 from absl import flags
+from jax.experimental.compilation_cache import compilation_cache
 from orbax.checkpoint import v1 as ocp
 
 from configs import text
@@ -64,6 +66,23 @@ TINY = {
     "report.evaluate_every_steps": 4,
     "report.evaluate_sentences": 4,
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled(tmp_path_factory):
+    """A folder for compiled programs, so that each is compiled once for all runs of this file."""
+    settings = {
+        "jax_compilation_cache_dir": str(tmp_path_factory.mktemp("compiled")),
+        "jax_persistent_cache_min_compile_time_secs": 0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in settings}
+    for values in (settings, before):
+        for name, value in values.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+        if values is settings:
+            yield {name.upper(): str(value) for name, value in settings.items()}
 
 
 @pytest.fixture(scope="module")
@@ -349,6 +368,11 @@ def parse(train):
     flags.FLAGS.unparse_flags()
 
 
+# Of ml_collections.
+QUIET = pytest.mark.filterwarnings("ignore:the load_module:DeprecationWarning")
+
+
+@QUIET
 def test_any_field_is_set_by_its_path(parse):
     config = parse(
         f"--config={ROOT}/configs/wmt14_ende_base.py",
@@ -368,6 +392,7 @@ def test_any_field_is_set_by_its_path(parse):
 BASE = f"--config={ROOT}/configs/wmt14_ende_base.py"
 
 
+@QUIET
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -389,8 +414,9 @@ def test_a_bad_flag_is_one_line(parse, arguments, message):
     assert "\n" not in line
 
 
+@QUIET
 @pytest.mark.parametrize(
-    ("program", "message"),
+    ("text", "message"),
     [
         ("def get_config(", "SyntaxError: '(' was never closed (mine.py, line 1)"),
         ("import absent", "ModuleNotFoundError: No module named 'absent'"),
@@ -402,26 +428,31 @@ def test_a_bad_flag_is_one_line(parse, arguments, message):
         ),
     ],
 )
-def test_a_broken_configuration_is_one_line(parse, tmp_path, monkeypatch, program, message):
+def test_a_broken_configuration_is_one_line(parse, tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(program, encoding="utf-8")
+    Path("mine.py").write_text(text, encoding="utf-8")
     with pytest.raises(SystemExit) as end:
         parse("--config=mine.py")
     assert str(end.value.code) == f"train.py: bad flag or configuration: {message}"
 
 
-ENVIRONMENT = {**os.environ, "JAX_PLATFORMS": "cpu", "GLIBC_TUNABLES": ""}
-
-
-def program(name, *arguments, **options):
-    command = [sys.executable, str(ROOT / f"{name}.py"), *map(str, arguments)]
+@pytest.fixture
+def program(compiled):
+    """Starts a program as a command."""
+    environment = {
+        **os.environ,
+        **compiled,
+        "JAX_PLATFORMS": "cpu",
+        "GLIBC_TUNABLES": "",  # no second start: see transformer_jax.memory
+        "TF_CPP_MIN_LOG_LEVEL": "3",  # XLA complains where compiling takes long
+    }
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, **pipes, **options)
 
+    def program(name, *arguments):
+        command = [sys.executable, f"{name}.py", *map(str, arguments)]
+        return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes)
 
-def as_flags(config):
-    fields = [f"--config={ROOT}/configs/text.py"]
-    return fields + [f"--config.{field}={value}" for field, value in config.items()]
+    return program
 
 
 # What is no sentence, what other tools split, what is far too long, and no newline at the end.
@@ -436,13 +467,15 @@ NASTY = (
 )
 
 
-def test_the_commands_from_end_to_end(corpus, tmp_path):
+def test_the_commands_from_end_to_end(program, corpus, tmp_path):
     """Training that is asked to stop, goes on and ends; translation of nasty lines; a closed pipe.
 
     There is nothing on the standard error but what is said here.
     """
     folder = tmp_path / "run"
-    arguments = [f"--workdir={folder}", *as_flags(TINY | {"data.directory": corpus})]
+    arguments = ["--config=configs/text.py", f"--workdir={folder}"]
+    for field, value in (TINY | {"data.directory": corpus}).items():
+        arguments.append(f"--config.{field}={value}")
 
     first = program("train", *arguments, "--config.steps=1000000")
     for line in first.stdout:

@@ -25,7 +25,7 @@ class Report:
             unit="step",
             disable=not (self._lead and sys.stderr.isatty()),
             dynamic_ncols=True,
-            bar_format="{percentage:3.0f}%|{bar:20}| {n}/{total} {elapsed}<{remaining}{postfix}",
+            bar_format="{percentage:3.0f}%|{bar:20}| {n}/{total} {elapsed}<{remaining}  {desc}",
         )
         if self._lead:
             path = directory / "metrics.jsonl"
@@ -57,7 +57,7 @@ class Report:
             f"loss {values['loss']:.3f}  lr {values['learning_rate']:.1e}  "
             f"{values['target_tokens_per_second']:,.0f} target tokens/s"
         )
-        self._bar.set_postfix_str(shown, refresh=False)
+        self._bar.set_description_str(shown, refresh=False)
         self._bar.update(step - self._bar.n)
         if self._lead and self._bar.disable:
             print(f"step {step}/{self._bar.total}  {shown}", flush=True)
