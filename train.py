@@ -14,10 +14,12 @@ import sys
 import time
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
 from absl import app, flags, logging
+from jax.sharding import Mesh
 from ml_collections import config_flags
 
 from transformer_jax import sharding
@@ -41,19 +43,42 @@ from transformer_jax.translator import Translator
 from transformer_jax.workdir import Workdir
 
 
+def say(text: str) -> None:
+    if jax.process_index() == 0:
+        print(text, flush=True)
+
+
 def run(config: dict[str, Any], workdir: Workdir) -> None:
     start = time.monotonic()
-    say = print if jax.process_index() == 0 else lambda *_: None
     check_values(config)
     translation.check(config["data"])
     changes = workdir.check(config)
     mesh = sharding.make_mesh(config["mesh"]["model"])
     say(f"{workdir.path}: {jax.device_count()} x {jax.devices()[0].device_kind}")
+    test_pairs, _ = translation.read_pairs(config["data"], "test")
+    if workdir.last_step() < config["steps"]:
+        fit(config, workdir, mesh, changes)
+    else:
+        say(f"trained already, to step {workdir.last_step()}")
+
+    # The paper's last step: the mean of the last checkpoints, on the test set.
+    translator = Translator.load(workdir.path, mesh=mesh)
+    found = evaluate_split(workdir, translator, "test", test_pairs)
+    averaged = ", ".join(map(str, translator.averaged_steps))
+    say(f"the test set, by the mean of the checkpoints of steps {averaged}:\n")
+    say(side_by_side(test_pairs, found.hypotheses, 5))
+    say(table(found.scores))
+    say(f"\n{time.monotonic() - start:.0f} s in all; scores and translations: {workdir.eval}")
+
+
+def fit(
+    config: dict[str, Any], workdir: Workdir, mesh: Mesh, changes: dict[str, tuple[Any, Any]]
+) -> None:
+    start = time.monotonic()
 
     # Text -> ids -> batches.
     train_pairs, empty = translation.read_pairs(config["data"], "train")
     dev_pairs, _ = translation.read_pairs(config["data"], "dev")
-    test_pairs, _ = translation.read_pairs(config["data"], "test")
     workdir.claim(config)
     vocabulary = translation.prepare_vocabulary(
         config["subword"], train_pairs, workdir.vocabulary_file
@@ -112,12 +137,12 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
     state = create(jax.random.key(config["seed"]))
     say(f"{sum(leaf.size for leaf in jax.tree.leaves(state.params)):,} parameters")
 
-    # The largest shape runs once on padding, so that memory runs out now or never.
+    # The largest shape runs once on padding, so that an update's memory runs out now or never.
     largest = max(plan.shapes, key=lambda shape: shape.rows * shape.length**2)
     jax.block_until_ready(update(state, sharding.place_batch(padding_batch(largest), mesh)))
     state = create(jax.random.key(config["seed"]))
     say(
-        f"first step after {time.monotonic() - start:.0f} s, "
+        f"ready for the first step after {time.monotonic() - start:.0f} s, "
         f"{programs_compiled()} programs compiled"
     )
 
@@ -166,15 +191,6 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
             )
     iterator.close()
 
-    # The paper's last step: the mean of the last checkpoints, on the test set.
-    translator = Translator.load(workdir.path, mesh=mesh)
-    found = evaluate_split(workdir, translator, "test", test_pairs)
-    averaged = ", ".join(map(str, translator.averaged_steps))
-    say(f"the test set, by the mean of the checkpoints of steps {averaged}:\n")
-    say(side_by_side(test_pairs, found.hypotheses, 5))
-    say(table(found.scores))
-    say(f"\n{time.monotonic() - start:.0f} s in all; scores and translations: {workdir.eval}")
-
 
 def learning_rate(config: dict[str, Any]) -> Schedule:
     """Equation 3, or the same curve by its peak where the configuration gives one."""
@@ -215,7 +231,9 @@ def parse_flags(arguments: list[str]) -> list[str]:
     The flags are defined here because ml_collections looks fields up while it defines them.
     """
     try:
-        config_flags.DEFINE_config_file("config", "configs/quickstart.py", "What to train.")
+        config_flags.DEFINE_config_file(
+            "config", str(Path(__file__).parent / "configs/quickstart.py"), "What to train."
+        )
         flags.DEFINE_string("workdir", None, "The run's folder; default: runs/<config.name>.")
         rest = flags.FLAGS(arguments)
         flags.FLAGS.config.lock()

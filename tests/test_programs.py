@@ -289,7 +289,7 @@ def start(train, config, folder):
 def test_what_training_leaves_out_is_counted(train, tmp_path):
     corpus = write_corpus(tmp_path)
     with (corpus / "train.en").open("a") as english, (corpus / "train.de").open("a") as german:
-        for a, b in [("", "x"), ("x", " "), ("", ""), ("x" * 16, "x"), ("x", "x" * 16)]:
+        for a, b in [("", "x"), ("x", " "), ("", ""), ("x " * 16, "x"), ("x", "x " * 16)]:
             english.write(f"{a}\n")
             german.write(f"{b}\n")
     printed = start(train, tiny(corpus, **NO_LAYOUT), tmp_path / "run")
@@ -354,18 +354,21 @@ def test_a_folder_that_cannot_be_written_is_named(train, corpus, tmp_path):
 
 
 @pytest.fixture
-def parse(train):
+def parse(train, monkeypatch):
     """`train.parse_flags`, without flags left over."""
     before = set(flags.FLAGS)
 
     def parse(*arguments):
-        train.parse_flags(["train.py", *arguments])
+        command = ["train.py", *arguments]
+        monkeypatch.setattr(sys, "argv", command)
+        train.parse_flags(command)
         return flags.FLAGS.config
 
     yield parse
     for name in set(flags.FLAGS) - before:
         delattr(flags.FLAGS, name)
     flags.FLAGS.unparse_flags()
+    sys.modules.pop("config_config", None)
 
 
 # Of ml_collections.
@@ -461,7 +464,7 @@ NASTY = (
     "\n"
     "the\u2028dog\u0085runs\rnow\x0c\x00\x1f.\n"
     " \u3000 \n"
-    "\ufeff日本語 🤖\n"
+    "\ufeff日 🤖\n"
     f"{'the dog runs ' * 30}\n"
     "a cat falls"
 )
@@ -507,9 +510,9 @@ def test_the_commands_from_end_to_end(program, corpus, tmp_path):
     (warning,) = said.decode().splitlines()
     assert warning.startswith("eval.py: sentence 6 has ")
 
-    fourth = program("eval", f"--workdir={folder}", "--translate=-")
-    fourth.stdout.close()  # as `head` does when it has enough
-    fourth.stdin.write("".join(f"{sentence}\n" for sentence in ENGLISH).encode())
-    fourth.stdin.close()
-    assert fourth.stderr.read() == b""
-    assert fourth.wait(timeout=300) == 1
+    with program("eval", f"--workdir={folder}", "--translate=-") as fourth:
+        fourth.stdout.close()  # as `head` does when it has enough
+        fourth.stdin.write("".join(f"{sentence}\n" for sentence in ENGLISH).encode())
+        fourth.stdin.close()
+        assert fourth.stderr.read() == b""
+    assert fourth.returncode == 1

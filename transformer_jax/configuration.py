@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from transformer_jax import sharding
 from transformer_jax.errors import InputError
 from transformer_jax.model import TransformerConfig
 
@@ -51,6 +52,13 @@ def check_values(config: Mapping[str, Any]) -> None:
     for field in _POSITIVE:
         if values[field] is not None and not values[field] > 0:
             raise InputError(f"{field} is {values[field]}: give more than 0")
+    layout, devices = values["mesh.layout"], values["mesh.model"]
+    sharding.layout(layout)
+    if (layout == "tensor") != (devices > 1):
+        raise InputError(
+            f"mesh.layout is {layout!r} and mesh.model {devices}: 'tensor' needs 2 devices or more "
+            "for mesh.model, the other layouts need 1"
+        )
     model_config(config, max(values["subword.vocab_size"], 1))
 
 

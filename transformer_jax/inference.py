@@ -13,7 +13,7 @@ from transformer_jax import sharding
 from transformer_jax.batch import BOS, EOS, PAD, Batch
 from transformer_jax.errors import InputError
 from transformer_jax.model import Transformer
-from transformer_jax.model.teacher_forcing import token_loss
+from transformer_jax.model.loss import token_loss
 from transformer_jax.ops.beam_search import Hypotheses, beam_search
 
 

@@ -56,7 +56,7 @@ def layout(name: str) -> Rules:
 def make_mesh(model: int = 1) -> Mesh:
     """All devices, `model` of them side by side in a tensor-parallel group.
 
-    The axes are Auto: Linen's Embed and Dropout do not run on Explicit ones.
+    The axes are Auto: XLA places whatever the tables leave open.
     """
     devices = jax.device_count()
     if model < 1 or devices % model:

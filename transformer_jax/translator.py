@@ -11,6 +11,7 @@ from jaxtyping import PyTree
 
 from transformer_jax import sharding
 from transformer_jax.configuration import model_config
+from transformer_jax.errors import InputError
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
 from transformer_jax.text.subword import Subword
@@ -19,7 +20,7 @@ from transformer_jax.training.state import abstract_params
 from transformer_jax.workdir import Workdir
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Translator:
     """Translates sentences.
 
@@ -31,7 +32,7 @@ class Translator:
     """
 
     vocabulary: Subword
-    params: PyTree
+    params: PyTree = dataclasses.field(repr=False)
     search: BeamSearch
     max_length: int
     averaged_steps: tuple[int, ...] = ()
@@ -72,6 +73,8 @@ class Translator:
         between words where it can be, and a warning names it. `progress` is told how many pieces
         were done.
         """
+        if isinstance(sentences, str):
+            raise InputError(f"translate takes a list of sentences: give [{sentences!r}]")
         pieces: list[np.ndarray] = []
         owners: list[int] = []
         encoded = zip(sentences, self.vocabulary.encode(sentences), strict=True)

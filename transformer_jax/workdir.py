@@ -42,7 +42,7 @@ class Workdir:
         if not self.config_file.exists():
             return {}
         before, now = flatten(self.config()), flatten(config)
-        if not self._has_checkpoint():
+        if self.last_step() < 0:
             return {}
         changes = {
             field: (before.get(field), now.get(field))
@@ -62,7 +62,7 @@ class Workdir:
 
         The vocabulary of another start, which came to no checkpoint, is removed.
         """
-        started = self.config_file.exists() and not self._has_checkpoint()
+        started = self.config_file.exists() and self.last_step() < 0
         if started and flatten(self.config()) != flatten(config):
             self.vocabulary_file.unlink(missing_ok=True)
         self._write(self.config_file, json.dumps(config, indent=2) + "\n")
@@ -90,8 +90,10 @@ class Workdir:
         lines = "".join(line + "\n" for line in hypotheses)
         self._write(self.eval / f"{split}.hypotheses.txt", lines)
 
-    def _has_checkpoint(self) -> bool:
-        return any(path.name.isdigit() for path in self.checkpoints.glob("*"))
+    def last_step(self) -> int:
+        """The step of the newest checkpoint; -1 if there is none."""
+        names = [path.name for path in self.checkpoints.glob("*")]
+        return max((int(name) for name in names if name.isdigit()), default=-1)
 
     def _write(self, path: Path, text: str) -> None:
         """Writes a file, complete or not at all."""

@@ -38,7 +38,7 @@ class TransformerConfig:
     def __post_init__(self):
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, int) and value < 1:
+            if field.name != "dropout_rate" and isinstance(value, int) and value < 1:
                 raise InputError(f"model.{field.name} is {value}: give 1 or more")
         if None in (self.d_k, self.d_v) and self.d_model % self.num_heads:
             raise InputError(

@@ -40,7 +40,8 @@ class Checkpoints:
     def __init__(self, directory: Path, keep: int | None = None):
         policies: Any = ocp.training.preservation_policies
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            if keep is not None:
+                directory.mkdir(parents=True, exist_ok=True)
             self._saver = ocp.training.Checkpointer(
                 str(directory.absolute()),
                 preservation_policy=policies.LatestN(keep) if keep else policies.PreserveAll(),
@@ -107,10 +108,6 @@ class Checkpoints:
             )
         optimizer = loaded["optimizer"]
         return TrainState(optimizer["step"], loaded["params"], optimizer["state"])
-
-    def load_params(self, abstract: PyTree, step: int) -> PyTree:
-        """The parameters of one step, placed by the shardings of `abstract`."""
-        return self._saver.load_checkpointables(step, {"params": abstract})["params"]
 
     def average(self, abstract: PyTree, last: int) -> tuple[PyTree, list[int]]:
         """The mean of the parameters of the `last` newest checkpoints, and their steps.

@@ -1,4 +1,4 @@
-"""One update: loss, gradient, Adam. Pure functions; `loop.py` jits them over the mesh."""
+"""One update: loss, gradient, Adam. A pure function; `train.py` jits it over the mesh."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ import optax
 from jaxtyping import Array, Float32
 
 from transformer_jax.batch import PAD
-from transformer_jax.model.teacher_forcing import token_loss
+from transformer_jax.model.loss import token_loss
 from transformer_jax.model.transformer import Transformer
 from transformer_jax.ops.loss import TokenLoss
 from transformer_jax.training.state import TrainState
