@@ -59,7 +59,9 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
     if workdir.last_step() < config["steps"]:
         fit(config, workdir, mesh, changes)
     else:
+        workdir.claim(config)
         say(f"trained already, to step {workdir.last_step()}")
+        say_changes(changes)
 
     # The paper's last step: the mean of the last checkpoints, on the test set.
     translator = Translator.load(workdir.path, mesh=mesh)
@@ -167,8 +169,7 @@ def fit(
             checkpoints.check_vocabulary(vocabulary.fingerprint)
             state = checkpoints.restore(abstract, iterator)
             say(f"going on from step {checkpoints.steps[-1]}")
-            for field, (before, now) in changes.items():
-                say(f"  with {field} = {now!r}, which was {before!r}")
+            say_changes(changes)
         first_step = checkpoints.steps[-1] if checkpoints.steps else 0
         with Report(workdir.path, first_step, config["steps"]) as report:
             train(
@@ -190,6 +191,11 @@ def fit(
                 metadata={"config": config, "vocabulary": vocabulary.fingerprint},
             )
     iterator.close()
+
+
+def say_changes(changes: dict[str, tuple[Any, Any]]) -> None:
+    for field, (before, now) in changes.items():
+        say(f"  with {field} = {now!r}, which was {before!r}")
 
 
 def learning_rate(config: dict[str, Any]) -> Schedule:

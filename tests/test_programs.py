@@ -236,11 +236,17 @@ def test_a_finished_run_started_again_is_only_scored_again(train, finished, corp
     before = metrics(folder)
     scores = json.loads((folder / "eval" / "test.json").read_text("utf-8"))
     printed = run(train, tiny(corpus), folder)
-    assert "going on from step 8" in printed
+    assert "trained already, to step 8" in printed
     assert metrics(folder) == before
     assert steps_saved(folder) == [4, 6, 8]
     again = json.loads((folder / "eval" / "test.json").read_text("utf-8"))
     assert again | {"seconds": 0} == scores | {"seconds": 0}
+    # What may change counts here too.
+    printed = run(train, tiny(corpus, checkpoint__average=1), folder)
+    assert "with checkpoint.average = 1, which was 2" in printed
+    last = json.loads((folder / "eval" / "test.json").read_text("utf-8"))
+    assert last["averaged_steps"] == [8]
+    run(train, tiny(corpus), folder)
 
 
 def test_a_run_goes_on_with_more_steps_as_if_it_had_never_stopped(
@@ -273,14 +279,14 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, corpus, tmp_path):
 
 
 # Wrong here, so that a run ends after its data were read and before anything is compiled.
-NO_LAYOUT = {"mesh__layout": "none"}
+NO_LAYOUT = {"mesh__layout": "fsdp", "model__d_model": 12}
 
 
 def start(train, config, folder):
     """What a run prints until its model is laid out."""
     with (
         contextlib.redirect_stdout(io.StringIO()) as printed,
-        pytest.raises(InputError, match=r"mesh.layout is 'none': give one of data, fsdp, tensor"),
+        pytest.raises(InputError, match="12 is not divisible by the 8 devices of mesh axis"),
     ):
         train.run(config, Workdir(folder))
     return printed.getvalue()
@@ -316,7 +322,10 @@ def test_a_first_start_with_a_wrong_value_is_not_in_the_way_of_the_next(train, c
         ({"data__target_language": "xx"}, "no Moses tokenizer for language 'xx'"),
         ({"model__num_heads": 3}, r"model.num_heads 3 does not divide model.d_model 16"),
         ({"batch__micro_batches": 0}, r"batch.micro_batches is 0: give 1 or more"),
-        ({"mesh__model": 3}, r"mesh.model is 3: give a divisor of the 8 devices"),
+        (
+            {"mesh__layout": "tensor", "mesh__model": 3},
+            r"mesh.model is 3: give a divisor of the 8 devices",
+        ),
         ({"subword__model_file": "absent"}, "cannot read the vocabulary absent: No such file"),
     ],
 )
