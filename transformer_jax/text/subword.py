@@ -203,13 +203,13 @@ def _explained(error: RuntimeError, vocab_size: int) -> InputError:
     message = str(error)
     if found := re.search(r"value <= (\d+)", message):
         return InputError(
-            f"subword.vocab_size {vocab_size} is too large for this text, which has only {found[1]} "
-            f"different subwords; set it to {found[1]} or less"
+            f"subword.vocab_size {vocab_size} is too large for this text, which has only "
+            f"{found[1]} different subwords; set it to {found[1]} or less"
         )
     if found := re.search(r"required_chars\. -?\d+ vs (\d+)", message):
         return InputError(
-            f"subword.vocab_size {vocab_size} is too small: bytes and characters of this text alone are "
-            f"{found[1]} subwords; set it to {found[1]} or more"
+            f"subword.vocab_size {vocab_size} is too small: bytes and characters of this text "
+            f"alone are {found[1]} subwords; set it to {found[1]} or more"
         )
     return InputError(f"SentencePiece cannot learn {vocab_size} subwords (vocab_size): {message}")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ def generate(seed: int, number: int) -> list[Pair]:
     return [pair for _, pair in islice(sentences(seed), number)]
 
 
+@cache
 def splits(
     seed: int = 0, train: int = 20_000, dev: int = 500, test: int = 500
 ) -> dict[str, list[Pair]]:
