@@ -2,7 +2,8 @@
 
 python eval.py --workdir=runs/quickstart                     scores the test set
 python eval.py --workdir=runs/quickstart --split=dev --average=1
-python eval.py --workdir=runs/quickstart --translate=FILE    one output line an input line
+python eval.py --workdir=runs/quickstart --translate=FILE    one output line an input line;
+                                                             a run of the parsing task: its tree
 echo "The dog sleeps." | python eval.py --workdir=runs/quickstart --translate=-
 """
 
@@ -14,10 +15,10 @@ import warnings
 from absl import app, flags, logging
 from tqdm import tqdm
 
+from transformer_jax import tasks
 from transformer_jax.data.sources import decode_lines, read_lines
 from transformer_jax.errors import InputError
 from transformer_jax.evaluation import evaluate_split, table
-from transformer_jax.tasks import translation
 from transformer_jax.translator import Translator
 from transformer_jax.workdir import Workdir
 
@@ -25,7 +26,7 @@ _WORKDIR = flags.DEFINE_string("workdir", None, "The run's folder.", required=Tr
 _AVERAGE = flags.DEFINE_integer(
     "average", None, "How many of the last checkpoints to average; the run's own number if absent."
 )
-_SPLIT = flags.DEFINE_enum("split", "test", translation.SPLITS, "What to score.")
+_SPLIT = flags.DEFINE_enum("split", "test", tasks.SPLITS, "What to score.")
 _TRANSLATE = flags.DEFINE_string(
     "translate", None, "A file to translate to standard output, or - for standard input."
 )
@@ -42,7 +43,8 @@ def run() -> None:
         for line in translator.translate(lines, _bar(len(lines))):
             print(line)
         return
-    pairs, _ = translation.read_pairs(workdir.config()["data"], _SPLIT.value)
+    config = workdir.config()
+    pairs, _ = tasks.named(config["task"]).read_pairs(config["data"], _SPLIT.value)
     translator = Translator.load(workdir.path, _AVERAGE.value)
     found = evaluate_split(workdir, translator, _SPLIT.value, pairs, _bar(len(pairs.source)))
     print(table(found.scores))

@@ -22,9 +22,9 @@ from absl import app, flags, logging
 from jax.sharding import Mesh
 from ml_collections import config_flags
 
-from transformer_jax import sharding
-from transformer_jax.configuration import check_values, model_config
-from transformer_jax.data.batching import non_pad_share, padding_batch, plan_training
+from transformer_jax import sharding, tasks
+from transformer_jax.configuration import check_values, model_config, training_plan
+from transformer_jax.data.batching import non_pad_share, padding_batch
 from transformer_jax.data.pipeline import batches
 from transformer_jax.errors import InputError
 from transformer_jax.evaluation import Evaluator, evaluate_split, sample, side_by_side, table
@@ -32,7 +32,6 @@ from transformer_jax.inference import BeamSearch
 from transformer_jax.memory import restart_reusing_memory
 from transformer_jax.model import Transformer
 from transformer_jax.ops.schedule import Schedule, noam_schedule, peak_schedule
-from transformer_jax.tasks import translation
 from transformer_jax.training.checkpoint import Checkpoints
 from transformer_jax.training.loop import Diverged, Intervals, Stopped, programs_compiled, train
 from transformer_jax.training.optimizer import adam
@@ -51,11 +50,10 @@ def say(text: str) -> None:
 def run(config: dict[str, Any], workdir: Workdir) -> None:
     start = time.monotonic()
     check_values(config)
-    translation.check(config["data"])
     changes = workdir.check(config)
     mesh = sharding.make_mesh(config["mesh"]["model"])
     say(f"{workdir.path}: {jax.device_count()} x {jax.devices()[0].device_kind}")
-    test_pairs, _ = translation.read_pairs(config["data"], "test")
+    test_pairs, _ = tasks.named(config["task"]).read_pairs(config["data"], "test")
     if workdir.last_step() < config["steps"]:
         fit(config, workdir, mesh, changes)
     else:
@@ -79,21 +77,13 @@ def fit(
     start = time.monotonic()
 
     # Text -> ids -> batches.
-    train_pairs, empty = translation.read_pairs(config["data"], "train")
-    dev_pairs, _ = translation.read_pairs(config["data"], "dev")
+    task = tasks.named(config["task"])
+    train_pairs, empty = task.read_pairs(config["data"], "train")
+    dev_pairs, _ = task.read_pairs(config["data"], "dev")
     workdir.claim(config)
-    vocabulary = translation.prepare_vocabulary(
-        config["subword"], train_pairs, workdir.vocabulary_file
-    )
-    tokens = translation.encode(vocabulary, train_pairs)
-    plan = plan_training(
-        tokens.lengths,
-        num_shapes=config["batch"]["shapes"],
-        tokens_per_batch=config["batch"]["tokens"],
-        max_length=config["batch"]["max_length"],
-        seed=config["seed"],
-        rows_multiple=config["batch"]["micro_batches"] * sharding.data_size(mesh),
-    )
+    vocabulary = task.prepare_vocabulary(config["subword"], train_pairs, workdir.vocabulary_file)
+    tokens = task.encode(vocabulary, train_pairs)
+    plan = training_plan(config, tokens, mesh)
     iterator = iter(
         batches(
             tokens,
@@ -104,7 +94,7 @@ def fit(
         )
     )
     say(
-        f"{len(tokens):,} training pairs ({empty} more are empty on one side), of which "
+        f"{len(tokens):,} training pairs ({empty} more are empty), of which "
         f"{plan.num_dropped} over {config['batch']['max_length']} subwords are left out; "
         f"{vocabulary.size:,} subwords"
     )
@@ -140,7 +130,7 @@ def fit(
     say(f"{sum(leaf.size for leaf in jax.tree.leaves(state.params)):,} parameters")
 
     # The largest shape runs once on padding, so that an update's memory runs out now or never.
-    largest = max(plan.shapes, key=lambda shape: shape.rows * shape.length**2)
+    largest = max(plan.shapes, key=lambda shape: shape.rows * (shape.source + shape.target) ** 2)
     jax.block_until_ready(update(state, sharding.place_batch(padding_batch(largest), mesh)))
     state = create(jax.random.key(config["seed"]))
     say(
@@ -150,6 +140,7 @@ def fit(
 
     # Dev perplexity and BLEU while training.
     translator = Translator(
+        task=task,
         vocabulary=vocabulary,
         params=state.params,
         search=BeamSearch(model, mesh, **config["search"]),
@@ -159,10 +150,11 @@ def fit(
     dev = Evaluator.of(translator, config, dev_sample)
 
     def evaluate(params, step):
-        scores, hypotheses = dev(dataclasses.replace(translator, params=params))
-        measured = f"dev perplexity {scores['perplexity']:.2f}, BLEU {scores['bleu']:.1f}"
+        scores, hypotheses, _ = dev(dataclasses.replace(translator, params=params))
+        main_score = f"{task.MAIN_SCORE.upper()} {scores[task.MAIN_SCORE]:.1f}"
+        measured = f"dev perplexity {scores['perplexity']:.2f}, {main_score}"
         report.say(f"step {step}: {measured}\n{side_by_side(dev_sample, hypotheses, 2)}")
-        return {f"dev_{name}": scores[name] for name in ("perplexity", "bleu", "chrf")}
+        return {f"dev_{name}": value for name, value in scores.items() if isinstance(value, float)}
 
     with Checkpoints(workdir.checkpoints, config["checkpoint"]["keep"]) as checkpoints:
         if checkpoints.steps:

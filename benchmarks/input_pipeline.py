@@ -36,7 +36,10 @@ def tensor2tensor_plan(pairs: TokenPairs, tokens_per_batch: int, max_length: int
     bucket = np.searchsorted(boundaries, pairs.lengths)
     used = np.unique(bucket)
     return TrainingPlan(
-        shapes=tuple(Shape(max(tokens_per_batch // boundaries[i], 1), boundaries[i]) for i in used),
+        shapes=tuple(
+            Shape(max(tokens_per_batch // boundaries[i], 1), boundaries[i], boundaries[i])
+            for i in used
+        ),
         buckets=tuple(np.flatnonzero(bucket == i) for i in used),
         seed=0,
         num_dropped=0,
@@ -74,7 +77,7 @@ def main() -> None:
         pairs, num_dropped = read(arguments)
         plans = [
             plan_training(
-                pairs.lengths,
+                pairs,
                 num_shapes=num_shapes,
                 tokens_per_batch=arguments.tokens,
                 max_length=arguments.max_length,
@@ -102,7 +105,7 @@ def main() -> None:
         speed = num_batches / (time.perf_counter() - start)
         print(f"{'this plan':15}{_counted(pairs, plan)}{speed:11.0f}{speed * tokens / size:12.0f}")
     for plan in plans:
-        print(f"\n{len(plan.shapes)} shapes (rows x length): {_listed(plan.shapes)}")
+        print(f"\n{len(plan.shapes)} shapes (rows x source x target): {_listed(plan.shapes)}")
 
 
 def _counted(pairs: TokenPairs, plan: TrainingPlan) -> str:
@@ -111,7 +114,7 @@ def _counted(pairs: TokenPairs, plan: TrainingPlan) -> str:
 
 
 def _listed(shapes: tuple[Shape, ...]) -> str:
-    return ", ".join(f"{rows} x {length}" for rows, length in shapes)
+    return ", ".join(" x ".join(map(str, shape)) for shape in shapes)
 
 
 if __name__ == "__main__":

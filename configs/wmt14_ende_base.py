@@ -48,9 +48,12 @@ def get_config() -> ConfigDict:
     config.model.d_k = placeholder(int)  # d_model / num_heads unless given
     config.model.d_v = placeholder(int)
     config.model.dropout_rate = 0.1
+    config.model.attention_dropout_rate = 0.0  # of attention weights (section 6.3)
     config.model.positions = "sinusoidal"  # or "learned"
     config.model.max_positions = 1024  # the size of a learned table
     config.model.norm = "post"  # or "pre"
+    config.model.neighbourhood = placeholder(int)  # r of restricted self-attention (section 4)
+    config.model.scale_scores = True  # by 1 / sqrt(d_k)
     config.model.dtype = "float32"  # of activations; or "bfloat16"
 
     config.loss = ConfigDict()

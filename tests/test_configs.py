@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ml_collections import ConfigDict
 
-from configs import wmt14_ende_base
+from configs import quickstart, table3, text, wmt14_ende_base, wsj_parsing
 from transformer_jax.configuration import check_values, model_config
 from transformer_jax.ops import noam_schedule
 
@@ -31,12 +31,14 @@ def flat(config: ConfigDict) -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_configuration_is_named_as_its_file_and_has_the_fields_of_the_base(name):
-    config, base = load(name), wmt14_ende_base.get_config()
-    assert config.name == name
-    assert flat(config).keys() == flat(base).keys()
-    for field, value in flat(base).items():
+    config = load(name)
+    base = wsj_parsing if config.task == "parsing" else wmt14_ende_base
+    ours, theirs = flat(config), flat(base.get_config())
+    assert config.name.split("/")[0] == name  # table3 has a name for each row
+    assert ours.keys() == theirs.keys()
+    for field, value in theirs.items():
         if value is not None:
-            assert type(flat(config)[field]) is type(value), field
+            assert type(ours[field]) is type(value), field
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -126,6 +128,89 @@ def test_the_learning_rate_rises_until_step_4000(name):
     assert rates[1] == pytest.approx((config.model.d_model * 4000) ** -0.5, rel=1e-6)
 
 
+ROWS = [*table3.ROWS, "local.r1", "local.r16"]
+
+
+@pytest.mark.parametrize("size", table3.SIZES)
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_of_table_3_is_a_run_that_can_be_made(row, size):
+    config = table3.get_config(f"{row},size={size}").to_dict()
+    assert config["name"] == f"table3/{size}/{row}"
+    check_values(config)
+    model = model_config(config, config["subword"]["vocab_size"])
+    assert model.key_width >= 2
+    assert config["checkpoint"]["average"] <= config["checkpoint"]["keep"]
+
+
+@pytest.mark.parametrize("size", table3.SIZES)
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_of_table_3_changes_in_base_what_its_line_says(row, size):
+    base = flat(table3.get_config(f"base,size={size}"))
+    found = flat(table3.get_config(f"{row},size={size}"))
+    changed = {field for field in base if base[field] != found[field]}
+    local = {"model.neighbourhood"} if row.startswith("local") else set()
+    assert changed == {"name", *table3.ROWS.get(row, local)} - (
+        {"name"} if row == "base" else set()
+    )
+
+
+def test_the_paper_size_of_base_and_big_is_the_papers():
+    for row, name in (("base", "wmt14_ende_base"), ("big", "wmt14_ende_big")):
+        paper, expected = flat(table3.get_config(row)), flat(load(name))
+        for field in ("name", "checkpoint.average"):  # Table 3 has no averages
+            del paper[field], expected[field]
+        assert paper == expected
+
+
+# Base's 512, 2048, 64, 6 and 100,000 in each size; heads, rates and r are never scaled.
+@pytest.mark.parametrize(
+    ("row", "small", "text"),
+    [
+        ("base", (128, 512, 8, 16, 16, 3, 1000), (256, 1024, 8, 32, 32, 3, 20_000)),
+        ("A.h1", (128, 512, 1, 128, 128, 3, 1000), (256, 1024, 1, 256, 256, 3, 20_000)),
+        ("A.h32", (128, 512, 32, 4, 4, 3, 1000), (256, 1024, 32, 8, 8, 3, 20_000)),
+        ("B.dk16", (128, 512, 8, 4, 16, 3, 1000), (256, 1024, 8, 8, 32, 3, 20_000)),
+        ("C.N2", (128, 512, 8, 16, 16, 1, 1000), (256, 1024, 8, 32, 32, 1, 20_000)),
+        ("C.N8", (128, 512, 8, 16, 16, 4, 1000), (256, 1024, 8, 32, 32, 4, 20_000)),
+        ("C.d256", (64, 512, 8, 8, 8, 3, 1000), (128, 1024, 8, 16, 16, 3, 20_000)),
+        ("C.ff1024", (128, 256, 8, 16, 16, 3, 1000), (256, 512, 8, 32, 32, 3, 20_000)),
+        ("big", (256, 1024, 16, 16, 16, 3, 3000), (512, 2048, 16, 32, 32, 3, 60_000)),
+    ],
+)
+def test_sizes_scale_widths_and_depths_of_base_and_of_the_row(row, small, text):
+    for size, expected in (("small", small), ("text", text)):
+        config = table3.get_config(f"{row},size={size}").to_dict()
+        model = model_config(config, 2000)
+        widths = (model.d_model, model.d_ff, model.num_heads, model.key_width, model.value_width)
+        assert (*widths, model.num_layers, config["steps"]) == expected
+
+
+@pytest.mark.parametrize(("size", "recipe"), [("small", quickstart), ("text", text)])
+def test_the_rate_of_a_row_is_the_recipes_at_bases_width_and_follows_the_width(size, recipe):
+    def peak(row):
+        config = table3.get_config(f"{row},size={size}")
+        assert config.optimizer.peak is None
+        warmup = config.optimizer.warmup_steps
+        schedule = noam_schedule(config.model.d_model, warmup, config.optimizer.factor)
+        return float(schedule(warmup - 1))
+
+    assert peak("base") == pytest.approx(recipe.get_config().optimizer.peak, rel=0.01)
+    assert peak("C.d1024") == pytest.approx(peak("base") / 2**0.5, rel=1e-6)
+    assert peak("C.d256") == pytest.approx(peak("base") * 2**0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("argument", ["A.h3", "", "local.r", "local.r0", "a.h1,size=small"])
+def test_an_unknown_row_of_table_3_is_an_error_that_lists_the_rows(argument):
+    with pytest.raises(ValueError, match=r"^no row '.*give base, A\.h1, .* or local\.rR$"):
+        table3.get_config(argument)
+
+
+@pytest.mark.parametrize("option", ["small", "size=", "size=tiny", "sizes=small", "size=small,x"])
+def test_an_unknown_size_of_table_3_is_an_error_that_lists_the_sizes(option):
+    with pytest.raises(ValueError, match=r"give size= and paper, small or text$"):
+        table3.get_config(f"base,{option}")
+
+
 def test_what_differs_from_the_base_is_where_and_what_the_files_are():
     """English-French base is English-German base but for the corpus and its vocabulary."""
     base, french = flat(load("wmt14_ende_base")), flat(load("wmt14_enfr_base"))
@@ -142,3 +227,38 @@ def test_configurations_import_nothing_of_the_package():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert found.stdout.split() == []
+
+
+def test_parsing_is_the_base_but_for_what_section_6_3_and_the_authors_code_say():
+    parsing, base = flat(wsj_parsing.get_config()), flat(wmt14_ende_base.get_config())
+    changed = {
+        field: parsing[field]
+        for field in parsing
+        if not field.startswith(("name", "task", "data.")) and parsing[field] != base[field]
+    }
+    assert changed == {
+        "subword.vocab_size": 16_384,
+        "batch.max_length": 512,
+        "model.num_layers": 4,
+        "model.d_model": 1024,
+        "model.dropout_rate": 0.2,
+        "model.attention_dropout_rate": 0.2,
+        "optimizer.factor": 0.5,
+        "optimizer.warmup_steps": 16_000,
+        "search.beam_size": 21,
+        "search.length_penalty": 0.3,
+        "search.extra_length": 300,
+    }
+
+
+@pytest.mark.parametrize("variant", wsj_parsing.VARIANTS)
+def test_every_variant_of_parsing_is_valid_and_semi_supervised_has_two_corpora(variant):
+    config = wsj_parsing.get_config(variant).to_dict()
+    check_values(config)
+    assert bool(config["data"]["more"]["trees"]) == (variant == "semi")
+    assert config["subword"]["vocab_size"] == {"": 2**14, "semi": 2**15, "small": 4000}[variant]
+
+
+def test_an_unknown_variant_of_parsing_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no variant 'large'.*:semi, :small"):
+        wsj_parsing.get_config("large")

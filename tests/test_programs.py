@@ -25,7 +25,7 @@ from transformer_jax import Translator
 from transformer_jax.data.sources import read_lines
 from transformer_jax.errors import InputError
 from transformer_jax.evaluation import evaluate_split
-from transformer_jax.tasks import translation
+from transformer_jax.tasks import Output, translation
 from transformer_jax.text.subword import Subword
 from transformer_jax.training.loop import Diverged
 from transformer_jax.workdir import Workdir
@@ -178,7 +178,7 @@ def test_a_run_reports_and_measures_dev_at_its_intervals(finished):
     for line in dev:
         assert line.keys() == {"step", "dev_perplexity", "dev_bleu", "dev_chrf"}
         assert f"step {line['step']}: dev perplexity {line['dev_perplexity']:.2f}" in printed
-    assert "48 training pairs (0 more are empty on one side), of which 0 over 16" in printed
+    assert "48 training pairs (0 more are empty), of which 0 over 16" in printed
     assert "370 subwords" in printed
     assert "programs compiled" in printed
 
@@ -201,7 +201,8 @@ def test_a_run_ends_with_the_scores_of_the_averaged_model(finished, corpus):
     assert scores["averaged_steps"] == [6, 8]
     hypotheses = read_lines(folder / "eval" / "test.hypotheses.txt")
     references = read_lines(corpus / "test.de")
-    again = translation.score(tiny(corpus)["data"], hypotheses, references)
+    outputs = [Output(line) for line in hypotheses]
+    again, _ = translation.score(tiny(corpus)["data"], outputs, references)
     assert {name: scores[name] for name in again} == again
     assert f"perplexity               {scores['perplexity']:.2f}" in printed
     assert "the mean of the checkpoints of steps 6, 8" in printed
@@ -299,7 +300,7 @@ def test_what_training_leaves_out_is_counted(train, tmp_path):
             english.write(f"{a}\n")
             german.write(f"{b}\n")
     printed = start(train, tiny(corpus, **NO_LAYOUT), tmp_path / "run")
-    assert "50 training pairs (3 more are empty on one side), of which 2 over 16 sub" in printed
+    assert "50 training pairs (3 more are empty), of which 2 over 16 sub" in printed
 
 
 def test_a_first_start_with_a_wrong_value_is_not_in_the_way_of_the_next(train, corpus, tmp_path):

@@ -14,6 +14,7 @@ from transformer_jax.configuration import model_config
 from transformer_jax.errors import InputError
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
+from transformer_jax.tasks import translation
 from transformer_jax.text import subword
 from transformer_jax.training.checkpoint import Checkpoints
 from transformer_jax.training.state import TrainState
@@ -79,7 +80,7 @@ def make_run(path, config, vocabulary, params):
 def translator(config, vocabulary, params):
     model = Transformer(model_config(config, vocabulary.size))
     search = BeamSearch(model, sharding.make_mesh(), **config["search"])
-    return Translator(vocabulary, params[10], search, LIMIT)
+    return Translator(translation, vocabulary, params[10], search, LIMIT)
 
 
 SENTENCES = ["the small dog", "a cat", "the old tree likes a child", "red", "the house"]

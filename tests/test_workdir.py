@@ -128,11 +128,12 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, config):
         with pytest.raises(InputError, match=f"cannot write to the workdir {path}: .*; .*another"):
             Workdir(path).claim(config)
         with pytest.raises(InputError, match=f"cannot write to the workdir {path}"):
-            Workdir(path).write_evaluation("test", {}, [])
+            Workdir(path).write_evaluation("test", {}, [], "")
 
 
 def test_scores_are_kept_as_json_and_translations_a_line_each(workdir):
-    workdir.write_evaluation("dev", {"bleu": 1.5, "averaged_steps": [1, 2]}, ["Grüße", "", "x"])
+    scores = {"bleu": 1.5, "averaged_steps": [1, 2]}
+    workdir.write_evaluation("dev", scores, ["Grüße", "", "x"], "")
     assert json.loads((workdir.eval / "dev.json").read_text("utf-8")) == {
         "bleu": 1.5,
         "averaged_steps": [1, 2],
@@ -142,12 +143,14 @@ def test_scores_are_kept_as_json_and_translations_a_line_each(workdir):
         "dev.hypotheses.txt",
         "dev.json",
     ]
+    workdir.write_evaluation("test", scores, ["(S (NN x))"], "-- All --\n")
+    assert (workdir.eval / "test.report.txt").read_text("utf-8") == "-- All --\n"
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("task", "summaries", "task is 'summaries': give 'translation'"),
+        ("task", "summaries", "task is 'summaries': give one of 'translation', 'parsing'"),
         ("seed", -1, "seed is -1: give 0 or more"),
         ("steps", -1, "steps is -1: give 0 or more"),
         ("batch.tokens", 0, "batch.tokens is 0: give 1 or more"),

@@ -4,7 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from transformer_jax import sharding
+from jax.sharding import Mesh
+
+from transformer_jax import sharding, tasks
+from transformer_jax.data.batching import TrainingPlan, plan_training
+from transformer_jax.data.ragged import TokenPairs
 from transformer_jax.errors import InputError
 from transformer_jax.model import TransformerConfig
 
@@ -38,10 +42,22 @@ def model_config(config: Mapping[str, Any], vocab_size: int) -> TransformerConfi
     return TransformerConfig(vocab_size=vocab_size, **config["model"])
 
 
+def training_plan(config: Mapping[str, Any], tokens: TokenPairs, mesh: Mesh) -> TrainingPlan:
+    """The batches of a run's training."""
+    batch = config["batch"]
+    return plan_training(
+        tokens,
+        num_shapes=batch["shapes"],
+        tokens_per_batch=batch["tokens"],
+        max_length=batch["max_length"],
+        seed=config["seed"],
+        rows_multiple=batch["micro_batches"] * sharding.data_size(mesh),
+    )
+
+
 def check_values(config: Mapping[str, Any]) -> None:
     """Names the first field whose value no run can have, before anything is read or written."""
-    if config["task"] != "translation":
-        raise InputError(f"task is {config['task']!r}: give 'translation'")
+    tasks.named(config["task"]).check(config["data"])
     values = flatten(config)
     for field, least in _LEAST.items():
         if values[field] < least:

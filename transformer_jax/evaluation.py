@@ -11,23 +11,23 @@ from transformer_jax.batch import Batch
 from transformer_jax.data.batching import make_batch, plan_evaluation
 from transformer_jax.data.sources import Pairs
 from transformer_jax.inference import TeacherForcing
-from transformer_jax.tasks import translation
 from transformer_jax.translator import Translator
 from transformer_jax.workdir import Workdir
 
 
 class Evaluation(NamedTuple):
-    """Scores by name, and the translations they are of."""
+    """Scores by name, the outputs they are of, and a report to read, if the task has one."""
 
     scores: dict[str, Any]
     hypotheses: list[str]
+    report: str
 
 
 class Evaluator:
-    """Perplexity, BLEU and chrF on fixed sentence pairs; nothing is dropped, whatever its length.
+    """Perplexity and the task's scores on fixed pairs; nothing is dropped, whatever its length.
 
-    The perplexity is exp of the unsmoothed nll per subword, EOS counted; the rest is scored on
-    the translations (see `tasks.translation.score`). Compiles once and serves many parameters.
+    The perplexity is exp of the unsmoothed nll per target token, EOS counted; the rest is what the
+    task's `score` says of the translations or trees. Compiles once, serves many parameters.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Evaluator:
     def of(cls, translator: Translator, config: Mapping[str, Any], pairs: Pairs) -> "Evaluator":
         """For the pairs of a split, with the batches that the translator's mesh wants."""
         mesh = translator.search.mesh
-        tokens = translation.encode(translator.vocabulary, pairs)
+        tokens = translator.task.encode(translator.vocabulary, pairs)
         plan = plan_evaluation(
-            tokens.lengths,
+            tokens,
             boundaries=(32, 64),
             tokens_per_batch=config["search"]["tokens_per_batch"],
             rows_multiple=sharding.data_size(mesh),
@@ -63,10 +63,11 @@ class Evaluator:
         self, translator: Translator, progress: Callable[[int], object] = lambda done: None
     ) -> Evaluation:
         """Scores of the translator's parameters."""
-        hypotheses = translator.translate(self._pairs.source, progress)
-        scores: dict[str, Any] = translation.score(self._data, hypotheses, self._pairs.target)
-        scores["perplexity"] = self._teacher_forcing(translator.params, self._batches)
-        return Evaluation(scores, hypotheses)
+        outputs = translator.outputs(self._pairs.source, progress)
+        scores, report = translator.task.score(self._data, outputs, self._pairs.target)
+        perplexity = self._teacher_forcing(translator.params, self._batches)
+        hypotheses = [output.text for output in outputs]
+        return Evaluation(scores | {"perplexity": perplexity}, hypotheses, report)
 
 
 def evaluate_split(
@@ -76,7 +77,7 @@ def evaluate_split(
     pairs: Pairs,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Evaluation:
-    """Scores a split and keeps `eval/<split>.json` and `.hypotheses.txt` in the workdir."""
+    """Scores a split; the workdir keeps `eval/<split>.json`, `.hypotheses.txt`, `.report.txt`."""
     start = time.monotonic()
     found = Evaluator.of(translator, workdir.config(), pairs)(translator, progress)
     scores = found.scores | {
@@ -84,8 +85,9 @@ def evaluate_split(
         "seconds": round(time.monotonic() - start, 2),
         "averaged_steps": list(translator.averaged_steps),
     }
-    workdir.write_evaluation(split, scores, found.hypotheses)
-    return Evaluation(scores, found.hypotheses)
+    found = found._replace(scores=scores)
+    workdir.write_evaluation(split, *found)
+    return found
 
 
 def table(scores: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Text in, text out: a trained model with its vocabulary and its search."""
+"""Text in, text out: a trained model with its task, its vocabulary and its search."""
 
 import dataclasses
 import warnings
@@ -9,11 +9,12 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import PyTree
 
-from transformer_jax import sharding
+from transformer_jax import sharding, tasks
 from transformer_jax.configuration import model_config
 from transformer_jax.errors import InputError
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
+from transformer_jax.tasks import Output, Task
 from transformer_jax.text.subword import Subword
 from transformer_jax.training.checkpoint import Checkpoints
 from transformer_jax.training.state import abstract_params
@@ -22,15 +23,16 @@ from transformer_jax.workdir import Workdir
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Translator:
-    """Translates sentences.
+    """Translates sentences; with a run of the parsing task, into their trees.
 
         translator = Translator.load("runs/quickstart")
         translator.translate(["The small dog sleeps."])
 
     `max_length` is the most subwords the model was trained on; longer sentences are translated in
-    pieces. `averaged_steps` are the checkpoints whose mean `params` is.
+    pieces, but parsed whole. `averaged_steps` are the checkpoints whose mean `params` is.
     """
 
+    task: Task
     vocabulary: Subword
     params: PyTree = dataclasses.field(repr=False)
     search: BeamSearch
@@ -62,37 +64,56 @@ class Translator:
                 stacklevel=2,
             )
         search = BeamSearch(model, mesh, **config["search"])
-        return cls(vocabulary, params, search, config["batch"]["max_length"], tuple(steps))
+        return cls(
+            tasks.named(config["task"]),
+            vocabulary,
+            params,
+            search,
+            config["batch"]["max_length"],
+            tuple(steps),
+        )
 
     def translate(
         self, sentences: Sequence[str], progress: Callable[[int], object] = lambda done: None
     ) -> list[str]:
-        """The best translation of each sentence, in order; an empty sentence stays empty.
+        """The best translation, or tree, of each sentence, in order; an empty one stays empty.
 
-        A sentence over `max_length` subwords is translated in pieces of at most that many, cut
-        between words where it can be, and a warning names it. `progress` is told how many pieces
+        A sentence over `max_length` subwords is named in a warning; it is translated in pieces of
+        at most that many, cut between words where it can be. `progress` is told how many pieces
         were done.
         """
+        return [output.text for output in self.outputs(sentences, progress)]
+
+    def outputs(
+        self, sentences: Sequence[str], progress: Callable[[int], object] = lambda done: None
+    ) -> list[Output]:
+        """As `translate`, with whether the text had to be mended (`tasks.task.Output`)."""
         if isinstance(sentences, str):
             raise InputError(f"translate takes a list of sentences: give [{sentences!r}]")
         pieces: list[np.ndarray] = []
         owners: list[int] = []
-        encoded = zip(sentences, self.vocabulary.encode(sentences), strict=True)
-        for number, (sentence, ids) in enumerate(encoded):
+        encoded = self.task.encode_sources(self.vocabulary, sentences)
+        for number, (sentence, ids) in enumerate(zip(sentences, encoded, strict=True)):
             # A line of wide or no-break spaces is empty too, as it is to training.
             filled = len(ids) and not sentence.isspace()
-            cut = self.vocabulary.split(ids, self.max_length - 1) if filled else []
-            if len(cut) > 1:
+            cut = self.task.cut(self.vocabulary, ids, self.max_length - 1) if filled else []
+            if len(ids) > self.max_length - 1:
+                how = f"in {len(cut)} pieces" if len(cut) > 1 else "as a whole"
                 warnings.warn(
                     f"sentence {number + 1} has {len(ids)} subwords, more than the "
-                    f"{self.max_length - 1} of training: translated in {len(cut)} pieces",
+                    f"{self.max_length - 1} of training: done {how}",
                     stacklevel=2,
                 )
             pieces += cut
             owners += [number] * len(cut)
         found = self.search(self.params, pieces, progress)
-        texts = self.vocabulary.decode([hypotheses[0].ids for hypotheses in found])
-        translations = [""] * len(sentences)
-        for owner, text in zip(owners, texts, strict=True):
-            translations[owner] = f"{translations[owner]} {text}".strip()
-        return translations
+        outputs = [Output("")] * len(sentences)
+        ids = [hypotheses[0].ids for hypotheses in found]
+        sources = [sentences[owner] for owner in owners]
+        for owner, part in zip(
+            owners, self.task.decode(self.vocabulary, ids, sources), strict=True
+        ):
+            before = outputs[owner]
+            text = f"{before.text} {part.text}".strip()
+            outputs[owner] = Output(text, before.repaired or part.repaired)
+        return outputs

@@ -23,7 +23,7 @@ class Workdir:
     checkpoints/      a folder a step
     metrics.jsonl     a line a report
     tensorboard/      the same as curves
-    eval/             scores and translations of the test and dev sets
+    eval/             scores and translations, or trees, of the test and dev sets
     """
 
     def __init__(self, path: str | Path):
@@ -83,12 +83,14 @@ class Workdir:
         return config
 
     def write_evaluation(
-        self, split: str, scores: Mapping[str, Any], hypotheses: Sequence[str]
+        self, split: str, scores: Mapping[str, Any], hypotheses: Sequence[str], report: str
     ) -> None:
-        """Keeps scores as JSON and translations as text, a line each."""
+        """Keeps scores as JSON, outputs as text, a line each, and the report, if there is one."""
         self._write(self.eval / f"{split}.json", json.dumps(scores, indent=2) + "\n")
         lines = "".join(line + "\n" for line in hypotheses)
         self._write(self.eval / f"{split}.hypotheses.txt", lines)
+        if report:
+            self._write(self.eval / f"{split}.report.txt", report)
 
     def last_step(self) -> int:
         """The step of the newest checkpoint; -1 if there is none."""

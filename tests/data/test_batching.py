@@ -22,6 +22,12 @@ def random_lengths(seed, size=1000, longest=40):
     return np.random.default_rng(seed).integers(1, longest + 1, size)
 
 
+def of_lengths(lengths):
+    """Pairs of these lengths, EOS counted, on both sides."""
+    side = Ragged.from_sequences([5] * (n - 1) for n in lengths)
+    return TokenPairs(side, side)
+
+
 def random_pairs(seed, size=300):
     generator = np.random.default_rng(seed)
 
@@ -76,9 +82,11 @@ def test_boundaries_are_the_best_of_all_sets(seed, num_shapes):
 
 def test_every_batch_is_full_of_pairs_that_its_shape_fits_best():
     lengths = random_lengths(0)
-    plan = plan_training(lengths, num_shapes=5, tokens_per_batch=300, max_length=35, seed=3)
+    plan = plan_training(
+        of_lengths(lengths), num_shapes=5, tokens_per_batch=300, max_length=35, seed=3
+    )
     assert plan.num_dropped == np.sum(lengths > 35)
-    boundaries = [0, *(shape.length for shape in plan.shapes)]
+    boundaries = [0, *(shape.target for shape in plan.shapes)]
     for epoch in range(4):
         for shape, ids in plan.epoch(epoch):
             assert len(ids) == plan.shapes[shape].rows
@@ -90,7 +98,7 @@ def test_every_batch_is_full_of_pairs_that_its_shape_fits_best():
 @pytest.mark.parametrize("num_shapes", [1, 4, 100])
 def test_no_pair_is_ever_used_twice_more_than_another_of_its_bucket(size, num_shapes):
     plan = plan_training(
-        random_lengths(size, size),
+        of_lengths(random_lengths(size, size)),
         num_shapes=num_shapes,
         tokens_per_batch=200,
         max_length=40,
@@ -111,9 +119,9 @@ def test_no_pair_is_ever_used_twice_more_than_another_of_its_bucket(size, num_sh
 def test_the_number_of_batches_is_what_counting_gives(size, num_shapes):
     lengths = random_lengths(size, size)
     training = plan_training(
-        lengths, num_shapes=num_shapes, tokens_per_batch=200, max_length=40, seed=0
+        of_lengths(lengths), num_shapes=num_shapes, tokens_per_batch=200, max_length=40, seed=0
     )
-    evaluation = plan_evaluation(lengths, boundaries=(10, 30), tokens_per_batch=200)
+    evaluation = plan_evaluation(of_lengths(lengths), boundaries=(10, 30), tokens_per_batch=200)
     for plan in (training, evaluation):
         counted = np.zeros(len(plan.shapes))
         for epoch in range(25):
@@ -126,7 +134,7 @@ def test_the_number_of_batches_is_what_counting_gives(size, num_shapes):
 
 def test_pairs_meet_other_pairs_every_epoch():
     plan = plan_training(
-        random_lengths(2), num_shapes=3, tokens_per_batch=400, max_length=40, seed=0
+        of_lengths(random_lengths(2)), num_shapes=3, tokens_per_batch=400, max_length=40, seed=0
     )
     first, second = ({frozenset(ids.tolist()) for _, ids in plan.epoch(e)} for e in range(2))
     assert first.isdisjoint(second)
@@ -135,7 +143,11 @@ def test_pairs_meet_other_pairs_every_epoch():
 def test_the_order_depends_on_seed_and_epoch_alone():
     def order(seed, epoch):
         plan = plan_training(
-            random_lengths(1), num_shapes=4, tokens_per_batch=200, max_length=40, seed=seed
+            of_lengths(random_lengths(1)),
+            num_shapes=4,
+            tokens_per_batch=200,
+            max_length=40,
+            seed=seed,
         )
         return [(shape, ids.tolist()) for shape, ids in plan.epoch(epoch)]
 
@@ -148,14 +160,14 @@ def test_the_order_depends_on_seed_and_epoch_alone():
 @pytest.mark.parametrize("rows_multiple", [1, 2, 8])
 def test_rows_fill_the_budget_and_divide(rows_multiple):
     plan = plan_training(
-        random_lengths(4),
+        of_lengths(random_lengths(4)),
         num_shapes=7,
         tokens_per_batch=500,
         max_length=40,
         seed=0,
         rows_multiple=rows_multiple,
     )
-    for rows, length in plan.shapes:
+    for rows, _, length in plan.shapes:
         assert rows % rows_multiple == 0
         assert rows * length <= 500 < (rows + rows_multiple) * length
 
@@ -173,44 +185,54 @@ def test_values_that_cannot_be_planned_are_reported(change, message):
     values = {"num_shapes": 4, "tokens_per_batch": 500, "max_length": 40, "seed": 0}
     lengths = np.append(random_lengths(0, 999), 40)
     with pytest.raises(InputError, match=message):
-        plan_training(lengths, **{**values, **change})
+        plan_training(of_lengths(lengths), **{**values, **change})
     with pytest.raises(InputError, match="no sentence pairs"):
-        plan_training(lengths[:0], **values)
+        plan_training(of_lengths(lengths[:0]), **values)
 
 
 def test_evaluation_has_every_sentence_once_whatever_its_length():
     lengths = np.concatenate([random_lengths(5), [100, 128, 129, 1500]])
-    plan = plan_evaluation(lengths, boundaries=(10, 20, 40), tokens_per_batch=256, rows_multiple=4)
+    plan = plan_evaluation(
+        of_lengths(lengths), boundaries=(10, 20, 40), tokens_per_batch=256, rows_multiple=4
+    )
     batches = plan.epoch(0)
     assert len(batches) == plan.batches_before(1)
     ids = np.concatenate([batch.pairs for batch in batches])
     assert np.array_equal(np.sort(ids), np.arange(len(lengths)))
     assert np.all(np.diff(lengths[ids]) >= 0)
-    assert [shape.length for shape in plan.shapes] == [10, 20, 40, 128, 192, 1536]
-    for (rows, length), multiple in zip(plan.shapes, [24, 12, 4, 4, 4, 4], strict=True):
+    assert [shape.target for shape in plan.shapes] == [10, 20, 40, 128, 129, 1500]
+    for (rows, _, length), multiple in zip(plan.shapes, [24, 12, 4, 4, 4, 4], strict=True):
         assert rows == multiple
         assert rows == 4 or rows * length <= 256
     for shape, pairs in batches:
         assert len(pairs) <= plan.shapes[shape].rows
-        assert lengths[pairs].max() <= plan.shapes[shape].length
+        assert lengths[pairs].max() <= plan.shapes[shape].target
 
 
 def test_evaluation_of_a_small_corpus_takes_no_more_rows_than_it_has():
     plan = plan_evaluation(
-        np.full(5, 9), boundaries=(10, 20), tokens_per_batch=9999, rows_multiple=2
+        of_lengths(np.full(5, 9)), boundaries=(10, 20), tokens_per_batch=9999, rows_multiple=2
     )
-    assert plan.shapes == (Shape(6, 10),)
+    assert plan.shapes == (Shape(6, 9, 9),)
     with pytest.raises(InputError, match="no sentence pairs"):
-        plan_evaluation(np.empty(0, np.int64), boundaries=(10,), tokens_per_batch=100)
+        plan_evaluation(of_lengths(np.empty(0, np.int64)), boundaries=(10,), tokens_per_batch=100)
+
+
+def test_each_side_of_a_shape_is_as_long_as_the_longest_pair_of_its_bucket():
+    pairs = random_pairs(2)
+    plan = plan_training(pairs, num_shapes=3, tokens_per_batch=100, max_length=28, seed=0)
+    for shape, bucket in zip(plan.shapes, plan.buckets, strict=True):
+        assert shape.source == 1 + max(len(pairs.source[i]) for i in bucket)
+        assert shape.target == 1 + max(len(pairs.target[i]) for i in bucket)
 
 
 def test_a_batch_holds_its_pairs_then_rows_of_pad():
     pairs = random_pairs(0)
     ids = np.array([17, 3, 250])
-    batch = make_batch(pairs, ids, Shape(5, 31))
-    for name, sequences in [("source", pairs.source), ("target", pairs.target)]:
+    batch = make_batch(pairs, ids, Shape(5, 31, 40))
+    for name, sequences, length in [("source", pairs.source, 31), ("target", pairs.target, 40)]:
         rows = batch[name]
-        assert rows.shape == (5, 31)
+        assert rows.shape == (5, length)
         assert rows.dtype == np.int32
         for row, id in zip(rows, ids, strict=False):
             size = len(sequences[id])
@@ -223,8 +245,8 @@ def test_a_batch_holds_its_pairs_then_rows_of_pad():
 def test_the_non_pad_share_is_that_of_the_batches():
     pairs = random_pairs(1)
     for plan in (
-        plan_training(pairs.lengths, num_shapes=3, tokens_per_batch=60, max_length=25, seed=0),
-        plan_evaluation(pairs.lengths, boundaries=(20,), tokens_per_batch=200),
+        plan_training(pairs, num_shapes=3, tokens_per_batch=60, max_length=25, seed=0),
+        plan_evaluation(pairs, boundaries=(20,), tokens_per_batch=200),
     ):
         assert isinstance(plan, Plan)
         # After so many epochs no bucket has a batch that is not complete.

@@ -26,23 +26,30 @@ def layer_norm(params, x):
     return params["scale"] * (x - mean) / np.sqrt(variance + 1e-6) + params["bias"]
 
 
-def attention(query, key, value, visible):
-    """Equation 1 for one head; query t sees the first `visible(t)` keys."""
-    d_k = query.shape[1]
+def attention(config, query, key, value, visible):
+    """Equation 1 for one head; query t sees the keys at the positions `visible(t)`."""
+    divisor = np.sqrt(query.shape[1]) if config.scale_scores else 1.0
     rows = []
     for t in range(len(query)):
         seen = visible(t)
-        weights = softmax(key[:seen] @ query[t] / np.sqrt(d_k))
-        rows.append(weights @ value[:seen])
+        weights = softmax(np.array([key[s] @ query[t] for s in seen]) / divisor)
+        rows.append(sum(weight * value[s] for weight, s in zip(weights, seen, strict=True)))
     return np.array(rows)
 
 
-def multi_head_attention(params, x, memory, visible):
+def near(config, t, end):
+    """The positions before `end` that self-attention at t may see (section 4)."""
+    r = config.neighbourhood
+    return [s for s in range(end) if r is None or 2 * abs(s - t) <= r]
+
+
+def multi_head_attention(params, config, x, memory, visible):
     """Section 3.2.2: sum over heads of head_i W^O_i, which is Concat(heads) W^O."""
     output = np.zeros_like(x)
     for head in range(params["query"].shape[1]):
         output += (
             attention(
+                config,
                 x @ params["query"][:, head],
                 memory @ params["key"][:, head],
                 memory @ params["value"][:, head],
@@ -89,7 +96,9 @@ def encode(params, config, source):
         layer = params[f"encoder_{number}"]
 
         def self_attention(y, layer=layer):
-            return multi_head_attention(layer["self_attention"], y, y, lambda t: len(source))
+            return multi_head_attention(
+                layer["self_attention"], config, y, y, lambda t: near(config, t, len(source))
+            )
 
         x = add_norm(layer["self_attention_norm"], config, x, self_attention)
         x = add_norm(
@@ -109,10 +118,14 @@ def logits(params, config, source, target):
         layer = params[f"decoder_{number}"]
 
         def self_attention(y, layer=layer):
-            return multi_head_attention(layer["self_attention"], y, y, lambda t: t + 1)
+            return multi_head_attention(
+                layer["self_attention"], config, y, y, lambda t: near(config, t, t + 1)
+            )
 
         def cross_attention(y, layer=layer):
-            return multi_head_attention(layer["cross_attention"], y, memory, lambda t: len(memory))
+            return multi_head_attention(
+                layer["cross_attention"], config, y, memory, lambda t: range(len(memory))
+            )
 
         x = add_norm(layer["self_attention_norm"], config, x, self_attention)
         x = add_norm(layer["cross_attention_norm"], config, x, cross_attention)

@@ -20,7 +20,8 @@ from transformer_jax.ops import label_smoothed_cross_entropy
 V = 11
 BASE = TransformerConfig(V, num_layers=2, d_model=8, d_ff=12, num_heads=2)
 VARIANT = dataclasses.replace(BASE, d_k=3, d_v=5, norm="pre", positions="learned", max_positions=9)
-CONFIGS = {"base": BASE, "variant": VARIANT}
+LOCAL = dataclasses.replace(BASE, num_layers=1, neighbourhood=2, scale_scores=False)
+CONFIGS = {"base": BASE, "variant": VARIANT, "local": LOCAL}
 PAIRS = [
     ([4, 5, 6, 7, EOS], [8, 9, EOS]),
     ([EOS], [10, 4, 4, 5, 7, EOS]),
@@ -237,6 +238,23 @@ def test_decoding_with_the_cache_is_teacher_forcing_of_what_each_beam_has_said(s
         assert close(cached[t], forced[t, :, :, t])
 
 
+def test_attention_weights_are_returned_when_asked_for(base):
+    """For every layer and head; they sum to one over the keys and see no padding."""
+    source, target = jnp.asarray(SOURCE), jnp.asarray(TARGET)
+    _, sown = base.model.apply({"params": base.params}, source, target, mutable=["attention"])
+    seen = {
+        f"{layer}/{kind}": np.asarray(parts["weights"][0])
+        for layer, kinds in sown["attention"].items()
+        for kind, parts in kinds.items()
+    }
+    assert len(seen) == 3 * BASE.num_layers
+    for name, weights in seen.items():
+        assert weights.shape == (len(PAIRS), BASE.num_heads, 6, 6)
+        assert np.allclose(weights.sum(axis=-1), 1, atol=1e-6), name
+    assert not seen["encoder_1/self_attention"][1, :, :, 1:].any()  # of a sentence of one token
+    assert not np.triu(seen["decoder_0/self_attention"], 1).any()
+
+
 def test_dropout_needs_a_key_and_is_a_function_of_it(base):
     @jax.jit
     def logits(key):
@@ -290,6 +308,7 @@ def test_bfloat16_is_float32_up_to_its_rounding(base):
         ("dropout_rate", -0.1),
         ("positions", "rotary"),
         ("norm", "rms"),
+        ("neighbourhood", 0),
         ("dtype", "float16"),
     ],
 )

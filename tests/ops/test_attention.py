@@ -3,7 +3,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from transformer_jax.ops import causal_mask, padding_mask, scaled_dot_product_attention
+from transformer_jax.ops import (
+    causal_mask,
+    local_mask,
+    padding_mask,
+    scaled_dot_product_attention,
+)
 
 B, T, S, H, D, E = 2, 3, 4, 2, 5, 6
 
@@ -91,3 +96,11 @@ def test_a_causal_mask_shows_each_position_itself_and_the_past():
     assert mask.shape == (1, 1, 4, 4)
     for query, key in np.ndindex(4, 4):
         assert bool(mask[0, 0, query, key]) == (key <= query)
+
+
+def test_a_local_mask_shows_the_neighbourhood_centred_on_each_position():
+    for r in (1, 2, 3, 5):
+        mask = local_mask(4, r)
+        assert mask.shape == (1, 1, 4, 4)
+        for query, key in np.ndindex(4, 4):
+            assert bool(mask[0, 0, query, key]) == (2 * abs(query - key) <= r)

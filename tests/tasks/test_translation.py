@@ -10,7 +10,7 @@ from configs import text
 from transformer_jax.data import synthetic
 from transformer_jax.errors import InputError
 from transformer_jax.scoring.bleu import bleu
-from transformer_jax.tasks import translation
+from transformer_jax.tasks import Output, translation
 from transformer_jax.text import subword
 
 ENGLISH = [
@@ -177,7 +177,8 @@ def test_pairs_as_ids_are_the_vocabularys(tmp_path, config, pairs):
 
 
 def test_scores_are_named_with_their_signatures(config):
-    perfect = translation.score(config["data"], GERMAN, GERMAN)
+    perfect, report = translation.score(config["data"], [Output(line) for line in GERMAN], GERMAN)
+    assert report == ""
     assert perfect.keys() == {
         "bleu",
         "bleu_signature",
@@ -194,7 +195,7 @@ def test_scores_are_named_with_their_signatures(config):
 def test_tokens_are_scored_as_they_are_where_the_configuration_says_so(config):
     config["data"]["tokenize"] = "none"
     hypotheses = [line.replace(".", " .").lower() for line in GERMAN]
-    found = translation.score(config["data"], hypotheses, GERMAN)
+    found, _ = translation.score(config["data"], [Output(line) for line in hypotheses], GERMAN)
     assert "tok:none" in found["bleu_signature"]
     assert found["bleu"] == bleu(hypotheses, GERMAN, tokenize="none").score
 

@@ -147,3 +147,13 @@ def test_a_model_with_other_special_ids_is_reported(tmp_path):
         )
     with pytest.raises(InputError, match=r"\(-1, 2, 1, 0\) but must be \(0, 1, 2, 3\)"):
         Subword.load(tmp_path / "model")
+
+
+def test_symbols_have_ids_that_no_text_encodes_to(tmp_path):
+    symbols = ["[,]", "[NP]", '["]', "[/NP]", "[it's]"]
+    with_symbols = train(SENTENCES, tmp_path / "subword.model", 330, symbols=symbols)
+    assert with_symbols.symbols.keys() == set(symbols)
+    assert with_symbols.size == 330
+    [ids] = with_symbols.encode(["[NP] , [,] [/NP]"])
+    assert not set(ids.tolist()) & set(with_symbols.symbols.values())
+    assert Subword.load(tmp_path / "subword.model").symbols == with_symbols.symbols

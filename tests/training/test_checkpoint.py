@@ -41,7 +41,7 @@ def make_state(seed=0, step=0):
 def stream():
     sides = (Ragged.from_sequences([[5] * (1 + i % 7)] * 2 + [[6]]) for i in range(2))
     pairs = TokenPairs(*sides)
-    plan = plan_training(pairs.lengths, num_shapes=2, tokens_per_batch=8, max_length=9, seed=0)
+    plan = plan_training(pairs, num_shapes=2, tokens_per_batch=8, max_length=9, seed=0)
     return iter(batches(pairs, plan, num_batches=100))
 
 

@@ -46,7 +46,7 @@ def stream():
     )
     pairs = TokenPairs(*sides)
     plan = plan_training(
-        pairs.lengths, num_shapes=1, tokens_per_batch=64, max_length=8, seed=0, rows_multiple=8
+        pairs, num_shapes=1, tokens_per_batch=64, max_length=8, seed=0, rows_multiple=8
     )
     return iter(batches(pairs, plan, num_batches=1000))
 

@@ -2,10 +2,11 @@
 
 Section 5.1: "Sentence pairs were batched together by approximate sequence length. Each training
 batch contained a set of sentence pairs containing approximately 25000 source tokens and 25000
-target tokens." A batch here has one of K shapes: `length` slots a row for either side, and
-`tokens_per_batch // length` rows, so that source and target have at most `tokens_per_batch` slots
-each. The length of a pair is that of its longer side with EOS. The pairs that a shape fits best are
-its bucket. A plan deals in numbers of pairs; `make_batch` turns its lines into ids.
+target tokens." A batch here has one of K shapes, and at most `tokens_per_batch` slots on either
+side. The length of a pair is that of its longer side with EOS; K boundaries on it make K buckets,
+and a shape is as long on each side as the longest pair of its bucket. (That matters where one side
+is always the longer one, as trees are.) A plan deals in numbers of pairs; `make_batch` turns them
+into ids.
 """
 
 from collections.abc import Sequence
@@ -24,10 +25,11 @@ _LONG_STEP = 64
 
 
 class Shape(NamedTuple):
-    """The shape of a batch: source and target are both [rows, length]."""
+    """The shape of a batch: the source is [rows, source], the target [rows, target]."""
 
     rows: int
-    length: int
+    source: int
+    target: int
 
 
 class PlannedBatch(NamedTuple):
@@ -69,7 +71,7 @@ class TrainingPlan:
     epoch that completes it; an epoch may have one batch of a shape more than another, or none.
 
     Attributes:
-      shapes: ascending in length.
+      shapes: ascending in the length of their longest pair.
       buckets: for each shape the numbers of the pairs that it fits best, ascending; none is empty.
       seed: with the number of the epoch, all that the order depends on.
       num_dropped: pairs longer than the limit, which are in no batch.
@@ -178,7 +180,7 @@ def choose_boundaries(lengths: Int[np.ndarray, " N"], num_shapes: int) -> tuple[
 
 
 def plan_training(
-    lengths: Int[np.ndarray, " N"],
+    pairs: TokenPairs,
     *,
     num_shapes: int,
     tokens_per_batch: int,
@@ -189,7 +191,7 @@ def plan_training(
     """Plans the epochs of training.
 
     Args:
-      lengths: of each pair (`TokenPairs.lengths`).
+      pairs: the corpus.
       num_shapes: shapes, and so programs to compile; more shapes, less padding.
       tokens_per_batch: most slots of a batch on either side.
       max_length: pairs longer than this (EOS counted) are dropped.
@@ -202,6 +204,7 @@ def plan_training(
     """
     if seed < 0:
         raise InputError(f"seed is {seed}; it must be 0 or more")
+    lengths = pairs.lengths
     kept = np.flatnonzero(lengths <= max_length)
     if lengths.size and not kept.size:
         raise InputError(
@@ -215,18 +218,18 @@ def plan_training(
             f"accumulation steps) of {boundaries[-1]} subwords, the longest pair; raise it to "
             f"{rows_multiple * boundaries[-1]} or lower max_length"
         )
+    buckets = _buckets(lengths, kept, boundaries)
+    rows = [_rows(length, tokens_per_batch, rows_multiple) for length in boundaries]
     return TrainingPlan(
-        shapes=tuple(
-            Shape(_rows(length, tokens_per_batch, rows_multiple), length) for length in boundaries
-        ),
-        buckets=_buckets(lengths, kept, boundaries),
+        shapes=tuple(_shape(pairs, bucket, n) for bucket, n in zip(buckets, rows, strict=True)),
+        buckets=buckets,
         seed=seed,
         num_dropped=lengths.size - kept.size,
     )
 
 
 def plan_evaluation(
-    lengths: Int[np.ndarray, " N"],
+    pairs: TokenPairs,
     *,
     boundaries: Sequence[int],
     tokens_per_batch: int,
@@ -234,13 +237,14 @@ def plan_evaluation(
 ) -> EvaluationPlan:
     """Plans one pass over a corpus: nothing is dropped, whatever its length.
 
-    A pair longer than the largest boundary is padded to a multiple of 64. A batch has at most
-    `tokens_per_batch` slots on either side, unless `rows_multiple` rows have more, and no more
-    rows than it needs. Arguments as in `plan_training`.
+    A pair longer than the largest boundary falls into the bucket of a multiple of 64. A batch has
+    at most `tokens_per_batch` slots on either side, unless `rows_multiple` rows have more, and no
+    more rows than it needs. Arguments as in `plan_training`.
 
     Raises:
       InputError: there are no pairs.
     """
+    lengths = pairs.lengths
     if not lengths.size:
         raise InputError("there are no sentence pairs to evaluate; give a corpus with text")
     padded = np.ceil(lengths / _LONG_STEP).astype(np.int64) * _LONG_STEP
@@ -252,18 +256,25 @@ def plan_evaluation(
     shapes = []
     for length, bucket in zip(used, buckets, strict=True):
         needed = -(-len(bucket) // rows_multiple) * rows_multiple
-        shapes.append(Shape(min(_rows(length, tokens_per_batch, rows_multiple), needed), length))
+        rows = min(_rows(length, tokens_per_batch, rows_multiple), needed)
+        shapes.append(_shape(pairs, bucket, rows))
     return EvaluationPlan(tuple(shapes), buckets)
 
 
 def make_batch(pairs: TokenPairs, ids: Int[np.ndarray, " N"], shape: Shape) -> Batch:
     """The batch of these pairs, in order: subwords, EOS, PAD; rows of PAD after the last pair."""
-    return Batch(source=_pad(pairs.source, ids, shape), target=_pad(pairs.target, ids, shape))
+    return Batch(
+        source=_pad(pairs.source, ids, shape.rows, shape.source),
+        target=_pad(pairs.target, ids, shape.rows, shape.target),
+    )
 
 
 def padding_batch(shape: Shape) -> Batch:
     """A batch of a shape with no pair in it: what a program can be tried on."""
-    return Batch(source=np.full(shape, PAD, np.int32), target=np.full(shape, PAD, np.int32))
+    return Batch(
+        source=np.full((shape.rows, shape.source), PAD, np.int32),
+        target=np.full((shape.rows, shape.target), PAD, np.int32),
+    )
 
 
 def non_pad_share(pairs: TokenPairs, plan: Plan) -> float:
@@ -271,10 +282,16 @@ def non_pad_share(pairs: TokenPairs, plan: Plan) -> float:
     sizes = pairs.source.lengths + pairs.target.lengths + 2
     tokens = sum(int(sizes[bucket].sum()) for bucket in plan.buckets)
     slots = sum(
-        2 * rows * length * batches
-        for (rows, length), batches in zip(plan.shapes, plan.batches_per_epoch, strict=True)
+        shape.rows * (shape.source + shape.target) * batches
+        for shape, batches in zip(plan.shapes, plan.batches_per_epoch, strict=True)
     )
     return tokens / slots
+
+
+def _shape(pairs: TokenPairs, bucket: Int[np.ndarray, " N"], rows: int) -> Shape:
+    """As long on each side as the longest pair of the bucket, with EOS."""
+    source, target = (side.lengths[bucket].max() + 1 for side in (pairs.source, pairs.target))
+    return Shape(rows, int(source), int(target))
 
 
 def _rows(length: int, tokens_per_batch: int, rows_multiple: int) -> int:
@@ -294,15 +311,13 @@ def _batches(shape: int, rows: int, ids: Int[np.ndarray, " N"]) -> list[PlannedB
 
 
 def _pad(
-    sequences: Ragged, ids: Int[np.ndarray, " N"], shape: Shape
-) -> Int32[np.ndarray, "rows length"]:
+    sequences: Ragged, ids: Int[np.ndarray, " N"], rows: int, length: int
+) -> Int32[np.ndarray, "{rows} {length}"]:
     starts, sizes = sequences.offsets[ids], sequences.offsets[ids + 1] - sequences.offsets[ids]
-    padded = np.full(shape, PAD, np.int32)
+    padded = np.full((rows, length), PAD, np.int32)
     filled = padded[: len(ids)]
     # Position of each token in `sequences.tokens`: its row's start plus its place in the row.
     places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    filled[np.arange(shape.length) < sizes[:, None]] = sequences.tokens[
-        np.repeat(starts, sizes) + places
-    ]
+    filled[np.arange(length) < sizes[:, None]] = sequences.tokens[np.repeat(starts, sizes) + places]
     filled[np.arange(len(ids)), sizes] = EOS
     return padded

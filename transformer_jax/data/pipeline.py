@@ -14,7 +14,7 @@ from typing import SupportsIndex
 import grain
 
 from transformer_jax.batch import Batch
-from transformer_jax.data.batching import Plan, PlannedBatch, Shape, make_batch
+from transformer_jax.data.batching import Plan, PlannedBatch, make_batch
 from transformer_jax.data.ragged import TokenPairs
 from transformer_jax.errors import InputError
 
@@ -58,11 +58,12 @@ class BatchSource:
         return self._num_batches
 
     def __getitem__(self, index: SupportsIndex) -> Batch:
-        shape, ids = self._planned(operator.index(index))
-        rows, length = self._plan.shapes[shape]
-        rows //= self._process_count
+        planned = self._planned(operator.index(index))
+        shape = self._plan.shapes[planned.shape]
+        rows = shape.rows // self._process_count
         start = rows * self._process_index
-        return make_batch(self._pairs, ids[start : start + rows], Shape(rows, length))
+        ids = planned.pairs[start : start + rows]
+        return make_batch(self._pairs, ids, shape._replace(rows=rows))
 
     def _planned(self, index: int) -> PlannedBatch:
         """Batch `index` as planned; its epoch, if not at hand, is found in the closed form."""

@@ -18,8 +18,11 @@ class TransformerConfig:
     `d_k` and `d_v`, the widths of a head's keys and values, are d_model / num_heads unless given
     (row B); `key_width` and `value_width` say what they are. `positions="learned"` is row E, with
     a table of `max_positions` rows. `norm="pre"` is not in the paper:
-    x + Dropout(sublayer(LayerNorm(x))), with one more LayerNorm at the end of each stack. `dtype`
-    is that of activations; parameters are float32.
+    x + Dropout(sublayer(LayerNorm(x))), with one more LayerNorm at the end of each stack.
+    `attention_dropout_rate` is that of attention weights, which section 6.3 speaks of and 5.4 does
+    not. `neighbourhood` is section 4's r: self-attention looks at most r / 2 positions away.
+    `scale_scores=False` leaves out the 1 / sqrt(d_k) of equation 1, to see what it is for
+    (section 3.2.1). `dtype` is that of activations; parameters are float32.
     """
 
     vocab_size: int
@@ -30,23 +33,27 @@ class TransformerConfig:
     d_k: int | None = None
     d_v: int | None = None
     dropout_rate: float = 0.1
+    attention_dropout_rate: float = 0.0
     positions: str = "sinusoidal"
     max_positions: int = 1024
     norm: str = "post"
+    neighbourhood: int | None = None
+    scale_scores: bool = True
     dtype: str = "float32"
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.name != "dropout_rate" and isinstance(value, int) and value < 1:
+            if type(value) is int and not field.name.endswith("_rate") and value < 1:
                 raise InputError(f"model.{field.name} is {value}: give 1 or more")
         if None in (self.d_k, self.d_v) and self.d_model % self.num_heads:
             raise InputError(
                 f"model.num_heads {self.num_heads} does not divide model.d_model {self.d_model}: "
                 "change one of them, or give both model.d_k and model.d_v"
             )
-        if not 0 <= self.dropout_rate < 1:
-            raise InputError(f"model.dropout_rate is {self.dropout_rate}: give 0 or more, under 1")
+        for name in ("dropout_rate", "attention_dropout_rate"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InputError(f"model.{name} is {getattr(self, name)}: give 0 or more, under 1")
         for name, known in (("positions", _POSITIONS), ("norm", _NORMS), ("dtype", _DTYPES)):
             if getattr(self, name) not in known:
                 raise InputError(f"model.{name} is {getattr(self, name)!r}: give one of {known}")

@@ -8,7 +8,7 @@ import jax
 from jaxtyping import Array, Bool, Float
 
 from transformer_jax.model.config import TransformerConfig
-from transformer_jax.ops.attention import scaled_dot_product_attention
+from transformer_jax.ops import attention
 from transformer_jax.ops.dropout import dropout
 from transformer_jax.ops.matmul import matmul
 
@@ -37,6 +37,7 @@ class MultiHeadAttention(nn.Module):
         self.key_kernel = self.param("key", inward, keys)
         self.value_kernel = self.param("value", inward, values)
         self.out_kernel = self.param("out", outward, (*values[1:], config.d_model))
+        self.drop = Dropout(config.attention_dropout_rate)
 
     def __call__(
         self,
@@ -60,9 +61,14 @@ class MultiHeadAttention(nn.Module):
         value: Float[Array, "B S H E"],
         mask: Bool[Array, "#B 1 #T S"] | None,
     ) -> Float[Array, "B T M"]:
-        """Queries from `x` over keys and values that are projected already."""
-        heads = scaled_dot_product_attention(_to_heads(x, self.query_kernel), key, value, mask)
-        return _from_heads(heads, self.out_kernel)
+        """Queries from `x` over keys and values that are projected already (equation 1).
+
+        The weights are sown: `apply(..., mutable=["attention"])` returns them, for figures 3-5.
+        """
+        query = _to_heads(x, self.query_kernel)
+        weights = attention.attention_weights(query, key, mask, scaled=self.config.scale_scores)
+        self.sow("attention", "weights", weights)
+        return _from_heads(attention.attend(self.drop(weights), value), self.out_kernel)
 
 
 # As products of matrices: with einsum over three dimensions XLA leaves the gradient of a kernel

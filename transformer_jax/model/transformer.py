@@ -16,7 +16,7 @@ from transformer_jax.model.layers import (
     MultiHeadAttention,
     layer_norm,
 )
-from transformer_jax.ops.attention import causal_mask, padding_mask
+from transformer_jax.ops.attention import causal_mask, local_mask, padding_mask
 from transformer_jax.ops.positions import sinusoidal_positions
 
 
@@ -64,7 +64,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = AddNorm(self.config)
 
     def __call__(
-        self, x: Float[Array, "B S M"], mask: Bool[Array, "B 1 1 S"]
+        self, x: Float[Array, "B S M"], mask: Bool[Array, "B 1 #S S"]
     ) -> Float[Array, "B S M"]:
         x = self.self_attention_norm(x, lambda y: self.self_attention(y, y, mask))
         return self.feed_forward_norm(x, self.feed_forward)
@@ -164,6 +164,8 @@ class Transformer(nn.Module):
         """The encoder's output."""
         x = self._embed(source, self._positions(source.shape[1]))
         mask = padding_mask(source, PAD)
+        if self.config.neighbourhood:
+            mask = mask & local_mask(source.shape[1], self.config.neighbourhood)
         for layer in self.encoder:
             x = layer(x, mask)
         return self.encoder_norm(x) if self.config.norm == "pre" else x
@@ -182,6 +184,8 @@ class Transformer(nn.Module):
         shifted = jnp.pad(target, ((0, 0), (1, 0)), constant_values=BOS)[:, :-1]
         x = self._embed(shifted, self._positions(target.shape[1]))
         source_mask, target_mask = padding_mask(source, PAD), causal_mask(target.shape[1])
+        if self.config.neighbourhood:
+            target_mask = target_mask & local_mask(target.shape[1], self.config.neighbourhood)
         for layer, memory in zip(self.decoder, self._memories(encoded), strict=True):
             x = layer(x, memory, source_mask, target_mask)
         return self._logits(x)
@@ -217,6 +221,9 @@ class Transformer(nn.Module):
         ancestor = jax.lax.dynamic_update_index_in_dim(cache.ancestor, own_slot, position, 2)
         # -1, at positions not written yet, is no slot: the future is masked by the same test.
         past_mask = ancestor[..., None] == jnp.arange(beam_size)[None, None, None]
+        if self.config.neighbourhood:
+            near = position - jnp.arange(length) <= self.config.neighbourhood // 2
+            past_mask = past_mask & near[None, None, :, None]
         past_mask = past_mask.reshape(batch, 1, beam_size, length * beam_size)
 
         past = []

@@ -9,7 +9,10 @@ Letters of the shapes, here and in `model`:
 """
 
 from transformer_jax.ops.attention import (
+    attend,
+    attention_weights,
     causal_mask,
+    local_mask,
     padding_mask,
     scaled_dot_product_attention,
 )
@@ -23,10 +26,13 @@ from transformer_jax.ops.schedule import noam_schedule, peak_schedule
 __all__ = [
     "Hypotheses",
     "TokenLoss",
+    "attend",
+    "attention_weights",
     "beam_search",
     "causal_mask",
     "dropout",
     "label_smoothed_cross_entropy",
+    "local_mask",
     "matmul",
     "noam_schedule",
     "padding_mask",

@@ -4,15 +4,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from jaxtyping import Int32
+
 from transformer_jax.data import synthetic
 from transformer_jax.data.ragged import Ragged, TokenPairs
 from transformer_jax.data.sources import Pairs, drop_empty, read_parallel
 from transformer_jax.errors import InputError
 from transformer_jax.scoring.bleu import bleu, chrf, compound_bleu
-from transformer_jax.text import subword
+from transformer_jax.tasks import vocabulary as vocabularies
+from transformer_jax.tasks.task import SPLITS, Output, Scored
 from transformer_jax.text.subword import Subword
 
-SPLITS = ("train", "dev", "test")
+MAIN_SCORE: str = "bleu"
 
 
 def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
@@ -45,7 +49,7 @@ def check(data: Mapping[str, Any]) -> None:
     Raises:
       InputError: the tokenizer of BLEU or the target language is unknown.
     """
-    score(data, [""], [""])
+    score(data, [Output("")], [""])
 
 
 def _paths(data: Mapping[str, Any], split: str, side: str) -> list[Path]:
@@ -53,27 +57,13 @@ def _paths(data: Mapping[str, Any], split: str, side: str) -> list[Path]:
 
 
 def prepare_vocabulary(settings: Mapping[str, Any], pairs: Pairs, path: Path) -> Subword:
-    """The vocabulary of a run, kept in `path`: there already, copied, or learned from `pairs`.
+    """One vocabulary for both languages (section 5.1), kept in `path`; see `vocabulary.prepare`."""
+    return vocabularies.prepare(settings, (sentence for side in pairs for sentence in side), path)
 
-    A model file named in `config.subword` that is not the one in `path` is an error.
-    """
-    named = Subword.load(settings["model_file"]) if settings["model_file"] else None
-    if path.exists():
-        kept = Subword.load(path)
-        if named is not None and named.fingerprint != kept.fingerprint:
-            raise InputError(
-                f"{path} is not the vocabulary {settings['model_file']}: give another --workdir"
-            )
-        return kept
-    if named is not None:
-        named.save(path)
-        return named
-    return subword.train(
-        (sentence for side in pairs for sentence in side),
-        path,
-        settings["vocab_size"],
-        max_sentences=settings["sample_sentences"],
-    )
+
+def encode_sources(vocabulary: Subword, sentences: Sequence[str]) -> list[Int32[np.ndarray, " _"]]:
+    """The ids of each sentence."""
+    return vocabulary.encode(sentences)
 
 
 def encode(vocabulary: Subword, pairs: Pairs) -> TokenPairs:
@@ -82,16 +72,31 @@ def encode(vocabulary: Subword, pairs: Pairs) -> TokenPairs:
     return TokenPairs(source, target)
 
 
-def score(
-    data: Mapping[str, Any], hypotheses: Sequence[str], references: Sequence[str]
-) -> dict[str, float | str]:
+def cut(
+    vocabulary: Subword, ids: Int32[np.ndarray, " N"], most: int
+) -> list[Int32[np.ndarray, " _"]]:
+    """Pieces of at most `most` ids, of similar length, cut between words where that can be."""
+    return vocabulary.split(ids, most)
+
+
+def decode(
+    vocabulary: Subword, sequences: Sequence[Int32[np.ndarray, " _"]], sources: Sequence[str]
+) -> list[Output]:
+    """The text of found ids."""
+    return [Output(text) for text in vocabulary.decode(sequences)]
+
+
+def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequence[str]) -> Scored:
     """BLEU with its signature, the paper's compound-split BLEU, and chrF, from 0 to 100."""
+    hypotheses = [output.text for output in outputs]
     measured = bleu(hypotheses, references, tokenize=data["tokenize"])
     compound = compound_bleu(hypotheses, references, data["target_language"])
-    return {
-        "bleu": measured.score,
-        "bleu_signature": measured.signature,
-        "bleu_compound": compound.score,
-        "bleu_compound_signature": compound.signature,
-        "chrf": chrf(hypotheses, references).score,
-    }
+    return Scored(
+        {
+            "bleu": measured.score,
+            "bleu_signature": measured.signature,
+            "bleu_compound": compound.score,
+            "bleu_compound_signature": compound.signature,
+            "chrf": chrf(hypotheses, references).score,
+        }
+    )

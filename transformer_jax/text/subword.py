@@ -42,10 +42,13 @@ def train(
     model_path: str | Path,
     vocab_size: int,
     *,
+    symbols: Sequence[str] = (),
     max_sentences: int = 1_000_000,
     seed: int = 0,
 ) -> "Subword":
     """Learns a vocabulary of exactly `vocab_size` subwords and writes it to `model_path`.
+
+    The `symbols` are among them, an id each that no text encodes to, such as the labels of trees.
 
     The sentences may be many: BPE is learned from a uniform sample of at most `max_sentences`,
     which, like the bytes of the model file, depends on the sentences and the seed alone. Sentences
@@ -70,6 +73,7 @@ def train(
             eos_id=EOS,
             bos_id=BOS,
             unk_id=UNK,
+            control_symbols=list(symbols),
             byte_fallback=True,
             # The rarest characters, one in 20,000 of the text, become bytes. At 1.0 every stray
             # ideogram of a web-crawled corpus would take a place in the vocabulary.
@@ -90,6 +94,7 @@ class Subword:
 
     Attributes:
       size: number of subwords, the special ones of `batch.py` included.
+      symbols: the ids of the symbols that no text encodes to.
       fingerprint: SHA-256 of the model file, in hexadecimal.
     """
 
@@ -110,6 +115,11 @@ class Subword:
             )
         self._model = model
         self.size: int = processor.get_piece_size()
+        self.symbols: dict[str, int] = {
+            processor.id_to_piece(id): id
+            for id in range(self.size)
+            if processor.is_control(id) and id not in found
+        }
         self.fingerprint: str = hashlib.sha256(model).hexdigest()
 
     @classmethod

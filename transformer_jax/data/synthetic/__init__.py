@@ -18,7 +18,7 @@ Each file imports only those before it:
     corpus, gloss    the pairs, and their word-for-word translation
 """
 
-from transformer_jax.data.synthetic.corpus import Pair, generate, realize, sentences, splits
+from transformer_jax.data.synthetic.corpus import Pair, generate, realize, sentences, splits, trees
 from transformer_jax.data.synthetic.english import english_tree
 from transformer_jax.data.synthetic.german import german_fields
 from transformer_jax.data.synthetic.gloss import word_for_word
@@ -31,5 +31,6 @@ __all__ = [
     "realize",
     "sentences",
     "splits",
+    "trees",
     "word_for_word",
 ]

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from transformer_jax.data.synthetic.derivation import Grammar
-from transformer_jax.data.synthetic.english import english_tree, leaves
+from transformer_jax.data.synthetic.english import Tree, english_tree, leaves
 from transformer_jax.data.synthetic.german import german_words
 from transformer_jax.data.synthetic.structure import Sentence
 
@@ -56,3 +56,24 @@ def splits(
     """Disjoint "train", "dev" and "test" pairs: no sentence of either language is in two."""
     pairs = generate(seed, dev + test + train)
     return {"train": pairs[dev + test :], "dev": pairs[:dev], "test": pairs[dev : dev + test]}
+
+
+@cache
+def trees(
+    seed: int = 0, train: int = 20_000, dev: int = 500, test: int = 500
+) -> dict[str, list[str]]:
+    """The trees of the English sides of `splits`, in the same order, in brackets, one a line."""
+    bracketed = [
+        _bracketed(english_tree(sentence))
+        for sentence, _ in islice(sentences(seed), dev + test + train)
+    ]
+    return {
+        "train": bracketed[dev + test :],
+        "dev": bracketed[:dev],
+        "test": bracketed[dev : dev + test],
+    }
+
+
+def _bracketed(tree: Tree) -> str:
+    children = (child if isinstance(child, str) else _bracketed(child) for child in tree[1:])
+    return f"({tree[0]} {' '.join(children)})"

@@ -1,0 +1,74 @@
+"""Table 4: F1 of the parsers that the paper lists, and of parsing runs of this project.
+
+python -m transformer_jax.paper table4 --runs runs/wsj_parsing
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from transformer_jax.errors import InputError
+from transformer_jax.paper.printed import TABLE_4
+from transformer_jax.paper.tables import markdown, read_scores
+from transformer_jax.workdir import Workdir
+
+_PERCENT = ("f1", "recall", "precision", "exact_match")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--runs", nargs="+", metavar="DIR", default=[], help="workdirs of parsing runs"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    own = of_runs([Path(directory) for directory in arguments.runs])
+    print(printed())
+    if own:
+        print(f"\n{own}")
+
+
+def printed() -> str:
+    """The paper's table."""
+    lines = [(parser.name, parser.training, f"{parser.f1:.1f}") for parser in TABLE_4]
+    table = markdown(("parser", "training", "WSJ 23 F1"), lines)
+    return f"Table 4, section 23 of the Wall Street Journal, as printed\n\n{table}"
+
+
+def of_runs(paths: Sequence[Path]) -> str:
+    """The scores of each run, a line a split, under headings that name the treebank.
+
+    Raises:
+      InputError: a workdir is not of parsing, or has no scores.
+    """
+    treebanks: dict[str, list[tuple[str, ...]]] = {}
+    for path in paths:
+        workdir = Workdir(path)
+        config = workdir.config()
+        if config["task"] != "parsing":
+            raise InputError(
+                f"{path} is a run of {config['task']}, and Table 4 is of parsing: leave it out"
+            )
+        files = sorted(workdir.eval.glob("*.json"))
+        if not files:
+            raise InputError(f"no scores in {workdir.eval}: python eval.py --workdir={path}")
+        data = config["data"]
+        embedded = data.get("corpus") == "synthetic"
+        treebank = "that is embedded" if embedded else str(data["directory"])
+        lines = treebanks.setdefault(treebank, [])
+        lines += [(str(path), file.stem, *_cells(file)) for file in files]
+    header = ("run", "split", "sentences", "F1", "recall", "precision", "exact", "repaired")
+    return "\n\n".join(
+        f"This project's runs on the treebank {treebank}; all but sentences in percent\n\n"
+        f"{markdown(header, lines)}"
+        for treebank, lines in treebanks.items()
+    )
+
+
+def _cells(file: Path) -> list[str]:
+    scores = read_scores(file, "sentences", *_PERCENT, "repaired_share")
+    return [
+        f"{scores['sentences']:,}",
+        *(f"{scores[name]:.2f}" for name in _PERCENT),
+        f"{100 * scores['repaired_share']:.2f}",
+    ]
