@@ -74,5 +74,12 @@ def main(arguments: list[str]) -> None:
         sys.exit(1)
 
 
+def parse_flags(arguments: list[str]) -> list[str]:
+    try:
+        return flags.FLAGS(arguments)
+    except flags.Error as error:
+        sys.exit(f"eval.py: {error}")
+
+
 if __name__ == "__main__":
-    app.run(main)
+    app.run(main, flags_parser=parse_flags)

@@ -3,7 +3,7 @@
 ops < model < {inference, training} < top      (arrays)
 text, scoring < data < tasks < top             (text)
 
-`batch`, `errors` and `sharding` are leaves. The two columns never import each other.
+`batch`, `errors`, `files` and `sharding` are leaves. The two columns never import each other.
 """
 
 import ast
@@ -23,11 +23,12 @@ MAY_IMPORT = {
     "batch": set(),
     "sharding": {"errors"},
     "memory": set(),
+    "files": set(),
     "ops": set(),
     "model": {"ops", "batch", "errors"},  # not sharding: the model does not know the mesh
     "inference": {"model", "ops", "sharding", "batch", "errors"},
     "training": {"model", "ops", "sharding", "batch", "errors"},
-    "text": {"batch", "errors"},
+    "text": {"batch", "errors", "files"},
     "scoring": {"batch", "errors"},
     "data": {"text", "scoring", "batch", "errors"},
     "tasks": {"data", "text", "scoring", "batch", "errors"},
@@ -43,6 +44,7 @@ ONLY_PACKAGES = {
     "batch": {"numpy", "jaxtyping"},
     "sharding": {"jax", "numpy", "jaxtyping"},
     "memory": {"jax"},
+    "files": set(),
     "ops": {"jax", "numpy", "jaxtyping"},
     "configs": {"ml_collections"},
 }

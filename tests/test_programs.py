@@ -9,6 +9,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from absl import flags
 from jax.experimental.compilation_cache import compilation_cache
 from orbax.checkpoint import v1 as ocp
 
-from configs import text
+from configs import text, wsj_parsing
 from transformer_jax import Translator
 from transformer_jax.data.sources import read_lines
 from transformer_jax.errors import InputError
@@ -176,7 +177,8 @@ def test_a_run_reports_and_measures_dev_at_its_intervals(finished):
     dev = [line for line in metrics(folder) if "dev_bleu" in line]
     assert [line["step"] for line in dev] == [4, 8]
     for line in dev:
-        assert line.keys() == {"step", "dev_perplexity", "dev_bleu", "dev_chrf"}
+        names = ("perplexity", "bleu", "bleu_compound", "chrf")
+        assert line.keys() == {"step", *(f"dev_{name}" for name in names)}
         assert f"step {line['step']}: dev perplexity {line['dev_perplexity']:.2f}" in printed
     assert "48 training pairs (0 more are empty), of which 0 over 16" in printed
     assert "370 subwords" in printed
@@ -526,3 +528,34 @@ def test_the_commands_from_end_to_end(program, corpus, tmp_path):
         fourth.stdin.close()
         assert fourth.stderr.read() == b""
     assert fourth.returncode == 1
+
+
+PARSES = [
+    f"(S (NP (DT {article}) (NN {noun})) (VP (VBZ {verb})) (. .))"
+    for article in ("the", "a", "my", "no")
+    for noun in ("dog", "cat", "tree", "child")
+    for verb in ("falls", "sleeps", "runs")
+]
+
+
+def test_a_run_of_the_parsing_task_ends_with_trees_over_the_words(train, tmp_path):
+    for split in ("train", "dev"):
+        text = "\n".join(f"(TOP {tree})" for tree in PARSES[:: 1 if split == "train" else 9])
+        (tmp_path / f"{split}.mrg").write_text(text, encoding="utf-8")
+    config = wsj_parsing.get_config("small")
+    config.update_from_flattened_dict(
+        TINY | {"data.directory": str(tmp_path), "subword.vocab_size": 310, "search.beam_size": 2}
+    )
+    folder = tmp_path / "run"
+    printed = run(train, config.to_dict(), folder)
+    scores = json.loads((folder / "eval" / "test.json").read_text("utf-8"))
+    assert scores["sentences"] == 6
+    assert {"f1", "recall", "precision", "exact_match", "repaired_share"} <= scores.keys()
+    for tree, gold in zip(
+        read_lines(folder / "eval" / "test.hypotheses.txt"), PARSES[::9], strict=True
+    ):
+        assert re.findall(r"([^ ()]+)\)", tree) == re.findall(r"([^ ()]+)\)", gold)
+    report = (folder / "eval" / "test.report.txt").read_text("utf-8")
+    assert "Bracketing FMeasure" in report
+    assert f"dev perplexity {metrics(folder)[-1]['dev_perplexity']:.2f}, F1 " in printed
+    assert Translator.load(folder).translate(["the dog runs .", ""])[1] == ""

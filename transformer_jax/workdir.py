@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from transformer_jax import files
 from transformer_jax.configuration import flatten
 from transformer_jax.errors import InputError
 
@@ -98,12 +99,8 @@ class Workdir:
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
     def _write(self, path: Path, text: str) -> None:
-        """Writes a file, complete or not at all."""
-        temporary = path.with_name(f".{path.name}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
+            files.write(path, text.encode())
         except OSError as error:
             raise InputError(
                 f"cannot write to the workdir {self.path}: {error.strerror}; "

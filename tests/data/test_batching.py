@@ -175,8 +175,8 @@ def test_rows_fill_the_budget_and_divide(rows_multiple):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tokens_per_batch": 319, "rows_multiple": 8}, r"tokens_per_batch 319 .* raise it to 320"),
-        ({"max_length": 0}, r"max_length 0 drops all 1000 pairs"),
+        ({"tokens_per_batch": 319, "rows_multiple": 8}, r"\(batch.tokens\) 319 .* raise it to 320"),
+        ({"max_length": 0}, r"max_length \(batch.max_length\) 0 drops all 1000 pairs"),
         ({"num_shapes": 0}, r"num_shapes is 0"),
         ({"seed": -1}, r"seed is -1"),
     ],

@@ -12,7 +12,7 @@ from transformer_jax import Translator, sharding, tasks
 from transformer_jax.errors import InputError
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer, TransformerConfig
-from transformer_jax.paper import figures
+from transformer_jax.paper import attention, figures
 from transformer_jax.text import subword
 
 pytest.importorskip("matplotlib")
@@ -53,7 +53,7 @@ def assert_drawn(folder, *names):
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_each_position_shares_out_its_whole_attention(translator, kind):
-    found = figures.attention(translator, "the small dog", "a red cat", kind, 2, [1, 0])
+    found = attention.attention(translator, "the small dog", "a red cat", kind, 2, [1, 0])
     source, target = ["the", "small", "dog", "</s>"], ["a", "red", "cat", "</s>"]
     fed = ["<s>", "a", "red", "cat"]
     # All of these are words of one subword.
@@ -66,12 +66,12 @@ def test_each_position_shares_out_its_whole_attention(translator, kind):
     np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-6)
     if kind == "decoder":
         assert not np.triu(found.weights, 1).any()
-    swapped = figures.attention(translator, "the small dog", "a red cat", kind, 2, [0, 1])
+    swapped = attention.attention(translator, "the small dog", "a red cat", kind, 2, [0, 1])
     np.testing.assert_array_equal(swapped.weights, found.weights[::-1])
 
 
 def test_without_a_target_the_translation_is_looked_at(translator):
-    found = figures.attention(translator, "the dog", None, "cross", 1, [0])
+    found = attention.attention(translator, "the dog", None, "cross", 1, [0])
     [ids] = translator.vocabulary.encode(["the dog"])
     [[best]] = translator.search(translator.params, [ids])
     assert len(found.looking) == len(best.ids) + 1
@@ -111,8 +111,8 @@ def test_what_can_not_be_drawn_is_an_error(monkeypatch, tmp_path, translator, op
 
 def test_a_word_of_several_subwords_is_found_wherever_it_is():
     labels = ["\u2423", "st", "ar", "ring", "at", "st", "ar", "</s>"]
-    assert figures._places(labels, "starring") == [1, 2, 3]
-    assert figures._places(labels, "star") == [1, 2, 5, 6]
+    assert attention._places(labels, "starring") == [1, 2, 3]
+    assert attention._places(labels, "star") == [1, 2, 5, 6]
 
 
 def test_equal_drawings_are_equal_files(monkeypatch, tmp_path):

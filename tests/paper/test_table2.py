@@ -10,8 +10,9 @@ from configs import quickstart
 from transformer_jax.data.batching import plan_training
 from transformer_jax.errors import InputError
 from transformer_jax.model import Transformer, TransformerConfig
-from transformer_jax.paper import bleu_name, markdown, table2
+from transformer_jax.paper import table2
 from transformer_jax.paper.printed import TABLE_2, TABLE_3, TABLE_4
+from transformer_jax.paper.tables import bleu_name, markdown
 from transformer_jax.tasks import translation
 from transformer_jax.text import subword
 

@@ -208,15 +208,15 @@ def plan_training(
     kept = np.flatnonzero(lengths <= max_length)
     if lengths.size and not kept.size:
         raise InputError(
-            f"max_length {max_length} drops all {lengths.size} pairs, the shortest of which has "
-            f"{lengths.min()} subwords with EOS; raise max_length"
+            f"max_length (batch.max_length) {max_length} drops all {lengths.size} pairs, the "
+            f"shortest of which has {lengths.min()} subwords with EOS; raise it"
         )
     boundaries = choose_boundaries(lengths[kept], num_shapes)
     if rows_multiple * boundaries[-1] > tokens_per_batch:
         raise InputError(
-            f"tokens_per_batch {tokens_per_batch} is less than {rows_multiple} rows (devices x "
-            f"accumulation steps) of {boundaries[-1]} subwords, the longest pair; raise it to "
-            f"{rows_multiple * boundaries[-1]} or lower max_length"
+            f"tokens_per_batch (batch.tokens) {tokens_per_batch} is less than {rows_multiple} rows "
+            f"(devices x accumulation steps) of {boundaries[-1]} subwords, the longest pair; raise "
+            f"it to {rows_multiple * boundaries[-1]} or lower max_length"
         )
     buckets = _buckets(lengths, kept, boundaries)
     rows = [_rows(length, tokens_per_batch, rows_multiple) for length in boundaries]

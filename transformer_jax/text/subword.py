@@ -7,10 +7,8 @@ vocabulary becomes its UTF-8 bytes, so UNK is never needed.
 """
 
 import hashlib
-import os
 import random
 import re
-import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import numpy as np
 import sentencepiece
 from jaxtyping import Int32
 
+from transformer_jax import files
 from transformer_jax.batch import BOS, EOS, PAD, UNK
 from transformer_jax.errors import InputError
 
@@ -225,14 +224,7 @@ def _explained(error: RuntimeError, vocab_size: int) -> InputError:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Writes the file under another name, then renames it: no reader sees a part of it."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(content)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        files.write(path, content)
     except OSError as error:
         raise InputError(f"cannot write the vocabulary {path}: {error.strerror}") from None
