@@ -44,7 +44,9 @@ def run() -> None:
             print(line)
         return
     config = workdir.config()
-    pairs, _ = tasks.named(config["task"]).read_pairs(config["data"], _SPLIT.value)
+    pairs, left_out = tasks.named(config["task"]).read_pairs(config["data"], _SPLIT.value)
+    if left_out:
+        print(f"{left_out:,} empty pairs of the {_SPLIT.value} set are left out", file=sys.stderr)
     translator = Translator.load(workdir.path, _AVERAGE.value)
     found = evaluate_split(workdir, translator, _SPLIT.value, pairs, _bar(len(pairs.source)))
     print(table(found.scores))

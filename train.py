@@ -154,7 +154,8 @@ def fit(
         main_score = f"{task.MAIN_SCORE.upper()} {scores[task.MAIN_SCORE]:.1f}"
         measured = f"dev perplexity {scores['perplexity']:.2f}, {main_score}"
         report.say(f"step {step}: {measured}\n{side_by_side(dev_sample, hypotheses, 2)}")
-        return {f"dev_{name}": value for name, value in scores.items() if isinstance(value, float)}
+        numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
+        return {f"dev_{name}": value for name, value in numbers.items()}
 
     with Checkpoints(workdir.checkpoints, config["checkpoint"]["keep"]) as checkpoints:
         if checkpoints.steps:

@@ -35,7 +35,7 @@ def get_config() -> ConfigDict:
     config.subword.model_file = ""  # an existing SentencePiece model instead
 
     config.batch = ConfigDict()
-    config.batch.tokens = 25_000  # source and target tokens of an update, padding included
+    config.batch.tokens = 25_000  # of an update on either side, padding included
     config.batch.shapes = 8  # padded shapes, and so programs to compile
     config.batch.max_length = 256  # longer pairs are dropped in training, and counted
     config.batch.micro_batches = 1  # parts of a batch that are computed one after another

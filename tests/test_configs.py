@@ -248,6 +248,7 @@ def test_parsing_is_the_base_but_for_what_section_6_3_and_the_authors_code_say()
         "search.beam_size": 21,
         "search.length_penalty": 0.3,
         "search.extra_length": 300,
+        "search.tokens_per_batch": 256,
     }
 
 

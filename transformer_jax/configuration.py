@@ -57,7 +57,13 @@ def training_plan(config: Mapping[str, Any], tokens: TokenPairs, mesh: Mesh) -> 
 
 def check_values(config: Mapping[str, Any]) -> None:
     """Names the first field whose value no run can have, before anything is read or written."""
-    tasks.named(config["task"]).check(config["data"])
+    try:
+        tasks.named(config["task"]).check(config["data"])
+    except KeyError as error:
+        raise InputError(
+            f"task is {config['task']!r}, but there is no data.{error.args[0]}: start from a "
+            "configuration of that task"
+        ) from None
     values = flatten(config)
     for field, least in _LEAST.items():
         if values[field] < least:
@@ -76,6 +82,12 @@ def check_values(config: Mapping[str, Any]) -> None:
             "for mesh.model, the other layouts need 1"
         )
     model_config(config, max(values["subword.vocab_size"], 1))
+    longest = values["batch.max_length"] + values["search.extra_length"]
+    if values["model.positions"] == "learned" and values["model.max_positions"] < longest:
+        raise InputError(
+            f"model.max_positions is {values['model.max_positions']}, less than batch.max_length + "
+            f"search.extra_length: give {longest} or more"
+        )
 
 
 def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from transformer_jax import files
 from transformer_jax.configuration import flatten
 from transformer_jax.errors import InputError
+from transformer_jax.model import TransformerConfig
 
 # A run with one of these changed is another run.
 _IDENTITY = ("task", "model", "subword")
@@ -42,7 +44,9 @@ class Workdir:
         """
         if not self.config_file.exists():
             return {}
-        before, now = flatten(self.config()), flatten(config)
+        # A run from before a field of the model was thought of had the field's default.
+        defaults = {f"model.{field.name}": field.default for field in fields(TransformerConfig)}
+        before, now = defaults | flatten(self.config()), flatten(config)
         if self.last_step() < 0:
             return {}
         changes = {

@@ -268,22 +268,38 @@ def test_dropout_needs_a_key_and_is_a_function_of_it(base):
     assert not close(logits(one), base.logits(), ulps=1e5)
 
 
-def test_dropout_is_on_embeddings_and_sublayers_and_nowhere_else(base):
-    # Of different lengths, so that the shapes tell the stack.
-    source, target = jnp.asarray(SOURCE[:, :4]), jnp.asarray(TARGET)
+def dropped_shapes(config, source, target):
+    """The shapes of everything that has dropout."""
+    model = Transformer(config)
     dropped = []
 
     def note(call, arguments, options, context):
-        if isinstance(context.module, Dropout) and context.method_name == "__call__":
+        module = context.module
+        if isinstance(module, Dropout) and context.method_name == "__call__" and module.rate:
             dropped.append(arguments[0].shape)
         return call(*arguments, **options)
 
     with nn.intercept_methods(note):
-        jax.eval_shape(lambda: base.model.apply({"params": base.params}, source, target))
+        jax.eval_shape(model.init, jax.random.key(0), source, target)
+    return dropped
+
+
+def test_dropout_is_on_embeddings_and_sublayers_and_nowhere_else():
+    # Of different lengths, so that the shapes tell the stack.
+    source, target = jnp.asarray(SOURCE[:, :4]), jnp.asarray(TARGET)
+    dropped = dropped_shapes(BASE, source, target)
     layers = BASE.num_layers
     assert dropped.count((*source.shape, BASE.d_model)) == 1 + 2 * layers
     assert dropped.count((*target.shape, BASE.d_model)) == 1 + 3 * layers
     assert len(dropped) == 2 + 5 * layers
+
+
+def test_attention_dropout_is_on_the_weights_of_every_attention():
+    source, target = jnp.asarray(SOURCE[:, :4]), jnp.asarray(TARGET)
+    config = dataclasses.replace(BASE, dropout_rate=0.0, attention_dropout_rate=0.2)
+    (b, s), (_, t), heads = source.shape, target.shape, BASE.num_heads
+    each = [(b, heads, s, s), (b, heads, t, t), (b, heads, t, s)]
+    assert sorted(dropped_shapes(config, source, target)) == sorted(each * BASE.num_layers)
 
 
 def test_bfloat16_is_float32_up_to_its_rounding(base):
@@ -324,5 +340,5 @@ def test_any_number_of_heads_will_do_once_both_widths_are_given():
 
 def test_more_positions_than_a_learned_table_has_are_refused(variant):
     source = jnp.full((1, 10), 4, jnp.int32)
-    with pytest.raises(ValueError, match=r"10 positions.* 9 \(model\.max_positions\)"):
+    with pytest.raises(InputError, match=r"10 positions.* 9 \(model\.max_positions\)"):
         variant.model.apply({"params": variant.params}, source, source)

@@ -77,6 +77,19 @@ def test_what_is_finished_is_left_and_what_is_not_goes_on(tmp_path, capsys):
     assert "[1/3] base: finished already" in capsys.readouterr().out
 
 
+def test_a_folder_with_another_run_is_refused_before_any_row_is_trained(tmp_path):
+    launch.launch(tmp_path, "small", ["A.h4"], 1, execute=Programs())
+    programs = Programs()
+    with pytest.raises(InputError, match=r"A\.h4 holds the run table3/small/A\.h4, not "):
+        launch.launch(tmp_path, "text", ["A.h1", "A.h4"], 1, execute=programs)
+    assert not programs.commands
+
+
+def test_seeds_without_base_are_refused(tmp_path):
+    with pytest.raises(InputError, match="--seeds is 3, but --rows has no base"):
+        launch.launch(tmp_path, "small", ["A.h1"], 3, execute=Programs())
+
+
 def test_a_row_that_fails_is_reported_and_the_others_go_on(tmp_path, capsys):
     programs = Programs(failing=[("train.py", "A.h1")])
     failed = launch.launch(tmp_path, "small", ["A.h1", "A.h4"], 1, execute=programs)

@@ -16,7 +16,7 @@ from transformer_jax.configuration import model_config
 from transformer_jax.errors import InputError
 from transformer_jax.model import Transformer, TransformerConfig
 from transformer_jax.paper import __main__ as program
-from transformer_jax.paper import table3
+from transformer_jax.paper import launch, table3
 from transformer_jax.paper.printed import TABLE_3
 from transformer_jax.text import subword
 
@@ -90,7 +90,7 @@ def test_the_programs_know_the_same_rows_and_sizes():
     assert list(table3.PRINTED) == [row for row in rows.ROWS if row in table3.PRINTED]
     assert table3.SIZES == rows.SIZES
     for row in [*rows.ROWS, "local.r16"]:
-        assert row in table3.PRINTED or table3._UNPRINTED.fullmatch(row)
+        assert row in table3.PRINTED or launch._UNPRINTED.fullmatch(row)
 
 
 @pytest.mark.parametrize("changes", [{}, {"norm": "pre", "d_k": 3}, {"positions": "learned"}])
@@ -278,6 +278,8 @@ def test_what_a_user_can_mend_is_one_line(monkeypatch, tmp_path):
     with pytest.raises(SystemExit) as end:
         command(monkeypatch, "table3", f"--runs={tmp_path / 'absent'}")
     assert str(end.value.code).startswith("transformer_jax.paper: no folder ")
+    with pytest.raises(SystemExit, match="--seeds is of what to train: give --launch"):
+        command(monkeypatch, "table3", "--seeds=3")
     with pytest.raises(SystemExit, match=r"'--config\.seed=1' is for train\.py: give --launch"):
         command(monkeypatch, "table3", "--", "--config.seed=1")
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from configs import quickstart
+from configs import wsj_parsing
 from transformer_jax.errors import InputError
 from transformer_jax.paper import table4
 from transformer_jax.paper.printed import TABLE_4
@@ -17,14 +17,15 @@ SCORES = {
     "exact_match": 20.0,
     "repaired_share": 0.015,
     "sentences": 2416,
+    "error_sentences": 7,
     "averaged_steps": [10],
 }
 
 
 @pytest.fixture
 def workdir(tmp_path):
-    config = quickstart.get_config().to_dict() | {"name": "trees", "task": "parsing"}
-    config["data"] |= {"corpus": "text", "directory": "data/a_treebank"}
+    config = wsj_parsing.get_config("small").to_dict()
+    config["data"]["directory"] = "data/a_treebank"
     path = tmp_path / "run"
     (path / "eval").mkdir(parents=True)
     (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -50,11 +51,11 @@ def test_runs_stand_below_under_the_name_of_their_treebank(workdir, capsys):
     printed, own = capsys.readouterr().out.split("This project's runs on the treebank ")
     assert "WSJ 23" in printed
     assert "WSJ" not in own
-    assert own.startswith("data/a_treebank;")
+    assert own.startswith("data/a_treebank. ")
     rows = [line for line in own.splitlines() if str(workdir) in line]
     cells = [[cell.strip() for cell in row.strip("|").split("|")][1:] for row in rows]
-    numbers = ["2,416", "81.25", "80.50", "82.00", "20.00", "1.50"]
-    assert cells == [["dev", *numbers], ["test", *numbers]]
+    numbers = ["2,416", "7", "81.25", "80.50", "82.00", "20.00", "1.50"]
+    assert cells == [["dev (dev.mrg)", *numbers], ["test (dev.mrg)", *numbers]]
 
 
 def test_each_treebank_has_a_table_of_its_own(workdir, tmp_path):

@@ -89,6 +89,9 @@ def test_a_second_corpus_has_its_share_of_an_epoch(tmp_path, config):
     assert len(pairs.source) == 48  # 36 once, and 4 three times
     assert pairs.target.count(TREES[1]) == 3
     assert len(parsing.read_pairs(config["data"], "dev")[0].source) == 4
+    write(tmp_path / "more.mrg", TREES[1:2])
+    pairs, _ = parsing.read_pairs(config["data"], "train")
+    assert len(pairs.source) == 16  # 12 times one, and 4
 
 
 @pytest.mark.parametrize(
@@ -133,6 +136,12 @@ def test_encoding_and_decoding_are_inverse(vocabulary, pairs):
     outputs = parsing.decode(vocabulary, ids, pairs.source)
     assert outputs == [Output(tree, False) for tree in TREES]
     assert vocabulary.decode([tokens.source[i] for i in range(4)]) == pairs.source
+
+
+def test_a_subword_in_the_place_of_a_tag_is_a_repair(vocabulary):
+    ids = [vocabulary.symbols["[S]"], vocabulary.encode(["dog"])[0][0], vocabulary.symbols["[/S]"]]
+    outputs = parsing.decode(vocabulary, [np.array(ids, np.int32)], ["dog"])
+    assert outputs == [Output("(S (UNK dog))", True)]
 
 
 def test_whatever_is_found_is_a_tree_over_the_words_of_the_source(vocabulary, pairs):
@@ -182,6 +191,13 @@ def test_a_named_vocabulary_needs_a_symbol_for_every_label(tmp_path, config, pai
     config["subword"]["model_file"] = str(named)
     with pytest.raises(InputError, match=r"named\.model has no symbol for .*\[-LRB-\]"):
         parsing.prepare_vocabulary(config["subword"], pairs, tmp_path / "subword.model")
+
+
+def test_a_kept_vocabulary_serves_no_treebank_with_other_labels(tmp_path, config, vocabulary):
+    write(tmp_path / "train.mrg", ["(S (QP (CD one)))"])
+    other, _ = parsing.read_pairs(config["data"], "train")
+    with pytest.raises(InputError, match=r"subword\.model has no symbol for \[/QP\] \[CD\] \[QP\]"):
+        parsing.prepare_vocabulary(config["subword"], other, tmp_path / "run" / "subword.model")
 
 
 def test_gold_scores_100_and_nothing_scores_0(config, vocabulary, pairs):

@@ -6,7 +6,7 @@ import pytest
 from tests.text.trees import CAT, LABELS, TAGS, random_trees, tree_of
 from transformer_jax.errors import InputError
 from transformer_jax.text.linearise import linearise, restore
-from transformer_jax.text.tree import labels, parse_trees, strip, tags, words
+from transformer_jax.text.tree import iterate_trees, labels, strip, tags, words
 
 TREEBANK = Path(__file__).parents[2].parent / "shared" / "data" / "craft_penn"
 needs_treebank = pytest.mark.skipif(not TREEBANK.is_dir(), reason="no shared treebank here")
@@ -44,7 +44,7 @@ def test_deep_trees_do_not_exhaust_the_stack():
 @pytest.mark.parametrize(("name", "step"), [("dev.mrg", 10), ("train.mrg", 50)])
 def test_trees_of_a_treebank_are_restored(name, step):
     lines = (TREEBANK / name).read_text(encoding="utf-8").split("\n")[:-1][::step]
-    trees = parse_trees(lines, name)
+    trees = list(iterate_trees(lines, name))
     phrases = set().union(*map(labels, trees))
     assert not phrases & {tag for tree in trees for tag in tags(tree)}
     for line, tree in zip(lines, trees, strict=True):

@@ -4,7 +4,16 @@ import pytest
 
 from tests.text.trees import CAT, random_trees, tree_of
 from transformer_jax.errors import InputError
-from transformer_jax.text.tree import Tree, labels, parse_trees, read_trees, strip, tags, words
+from transformer_jax.text.tree import (
+    Tree,
+    iterate_trees,
+    labels,
+    parse_trees,
+    read_trees,
+    strip,
+    tags,
+    words,
+)
 
 
 def test_a_tree_is_read_and_written_in_brackets():
@@ -25,7 +34,7 @@ def test_writing_and_reading_are_inverse():
 def test_trees_may_share_a_line_and_span_lines():
     trees = parse_trees("(S (A a)) (S\n\n  (B b)\r\n)(\nS(C\tc))\n", "text")
     assert [str(tree) for tree in trees] == ["(S (A a))", "(S (B b))", "(S (C c))"]
-    assert parse_trees(["(S (A a))", "(S (B", "b))"], "lines") == trees[:2]
+    assert list(iterate_trees(["(S (A a))", "(S (B", "b))"], "lines")) == trees[:2]
 
 
 @pytest.mark.parametrize(
@@ -89,17 +98,18 @@ def test_trees_are_read_from_plain_and_compressed_files(tmp_path):
     (tmp_path / "a.mrg").write_bytes(b"\xef\xbb\xbf" + text)
     (tmp_path / "a.mrg.gz").write_bytes(gzip.compress(text))
     for name in ("a.mrg", "a.mrg.gz"):
-        assert words(read_trees(tmp_path / name)[0]) == ["Häuser"]
+        [tree] = read_trees(tmp_path / name)
+        assert words(tree) == ["Häuser"]
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "latin.mrg").write_bytes(b"(S (NN a))\n(S (NN H\xe4user))\n")
     (tmp_path / "broken.gz").write_bytes(b"(S (NN a))")
     with pytest.raises(InputError, match=r"latin\.mrg, line 2: not UTF-8"):
-        read_trees(tmp_path / "latin.mrg")
+        list(read_trees(tmp_path / "latin.mrg"))
     for name in ("broken.gz", "missing.mrg"):
         with pytest.raises(InputError, match=f"cannot read the trees of .*{name}"):
-            read_trees(tmp_path / name)
+            list(read_trees(tmp_path / name))
 
 
 def test_deep_trees_do_not_exhaust_the_stack():

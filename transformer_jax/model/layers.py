@@ -130,7 +130,9 @@ class Dropout(nn.Module):
 
     @nn.compact
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
-        return dropout(self.make_rng("dropout"), x, self.rate) if self.has_rng("dropout") else x
+        if not self.rate or not self.has_rng("dropout"):
+            return x
+        return dropout(self.make_rng("dropout"), x, self.rate)
 
 
 def layer_norm(config: TransformerConfig, name: str) -> nn.LayerNorm:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Float32, Int, Int32
 
 from transformer_jax.batch import BOS, PAD
+from transformer_jax.errors import InputError
 from transformer_jax.model.config import TransformerConfig
 from transformer_jax.model.layers import (
     AddNorm,
@@ -239,9 +240,9 @@ class Transformer(nn.Module):
         if config.positions == "sinusoidal":
             return jnp.asarray(sinusoidal_positions(length, config.d_model))
         if length > config.max_positions:
-            raise ValueError(
+            raise InputError(
                 f"{length} positions asked of a model whose learned table has "
-                f"{config.max_positions} (model.max_positions)"
+                f"{config.max_positions} (model.max_positions): give shorter sentences"
             )
         return self.position_table[:length]
 

@@ -61,7 +61,8 @@ def local_mask(length: int, neighbourhood: int) -> Bool[Array, "1 1 T T"]:
     """True where query and key are at most r / 2 apart: restricted self-attention (section 4).
 
     The neighbourhood of r positions is centred on the query: r = 1 is the query's own position,
-    r = 3 adds the two beside it. Even numbers act as the next odd one.
+    r = 3 adds the two beside it. Even numbers act as the next odd one. Under a causal mask the
+    half before it is left, r // 2 + 1 positions.
     """
     position = jnp.arange(length)
     distance = jnp.abs(position[:, None] - position[None])

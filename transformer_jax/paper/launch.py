@@ -57,7 +57,8 @@ def launch(
     finished run is left as it is, an interrupted one goes on.
 
     Raises:
-      InputError: a row is unknown, or the programs are not beside the package.
+      InputError: a row is unknown, there are seeds of base without base, a folder holds another
+        run, or the programs are not beside the package.
     """
     from transformer_jax.workdir import Workdir
 
@@ -69,6 +70,8 @@ def launch(
             )
     if seeds < 1:
         raise InputError(f"--seeds is {seeds}: give 1 or more")
+    if seeds > 1 and "base" not in rows:
+        raise InputError(f"--seeds is {seeds}, but --rows has no base: they are runs of base")
     root = Path(__file__).parents[2]
     programs = [root / name for name in ("train.py", "eval.py", "configs/table3.py")]
     for program in programs:
@@ -83,6 +86,8 @@ def launch(
             names += [
                 (f"base-seed{seed}", row, [f"--config.seed={seed}"]) for seed in range(1, seeds)
             ]
+    for name, row, _ in names:
+        _check_free(Workdir(directory / name), f"table3/{size}/{row}")
     failed = []
     for number, (name, row, flags) in enumerate(names, start=1):
         start = time.monotonic()
@@ -115,11 +120,19 @@ def launch(
     return failed
 
 
+def _check_free(workdir: "Workdir", name: str) -> None:
+    if workdir.config_file.exists() and (found := workdir.config().get("name")) != name:
+        raise InputError(f"{workdir.path} holds the run {found}, not {name}: give another --runs")
+
+
 def _trained(workdir: "Workdir") -> bool:
     return workdir.config_file.exists() and workdir.last_step() >= workdir.config()["steps"]
 
 
 def _scored(workdir: "Workdir") -> bool:
     """The last checkpoint alone, on the dev set."""
-    file = workdir.eval / "dev.json"
-    return file.exists() and read_scores(file)["averaged_steps"] == [workdir.last_step()]
+    try:
+        scores = read_scores(workdir.eval / "dev.json")
+    except InputError:  # none, or broken
+        return False
+    return scores["averaged_steps"] == [workdir.last_step()]

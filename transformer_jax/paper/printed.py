@@ -4,27 +4,27 @@ from typing import NamedTuple
 
 
 class System(NamedTuple):
-    """A row of Table 2: BLEU on newstest2014 and the training cost in FLOPs."""
+    """A row of Table 2: BLEU on newstest2014, to the digit, and the training cost in FLOPs."""
 
     name: str
-    bleu_de: float | None
-    bleu_fr: float | None
+    bleu_de: str | None
+    bleu_fr: str | None
     cost_de: float | None
     cost_fr: float | None
 
 
 # The Transformers have one cost, printed across both columns.
 TABLE_2 = (
-    System("ByteNet", 23.75, None, None, None),
-    System("Deep-Att + PosUnk", None, 39.2, None, 1.0e20),
-    System("GNMT + RL", 24.6, 39.92, 2.3e19, 1.4e20),
-    System("ConvS2S", 25.16, 40.46, 9.6e18, 1.5e20),
-    System("MoE", 26.03, 40.56, 2.0e19, 1.2e20),
-    System("Deep-Att + PosUnk Ensemble", None, 40.4, None, 8.0e20),
-    System("GNMT + RL Ensemble", 26.30, 41.16, 1.8e20, 1.1e21),
-    System("ConvS2S Ensemble", 26.36, 41.29, 7.7e19, 1.2e21),
-    System("Transformer (base)", 27.3, 38.1, 3.3e18, 3.3e18),
-    System("Transformer (big)", 28.4, 41.8, 2.3e19, 2.3e19),
+    System("ByteNet", "23.75", None, None, None),
+    System("Deep-Att + PosUnk", None, "39.2", None, 1.0e20),
+    System("GNMT + RL", "24.6", "39.92", 2.3e19, 1.4e20),
+    System("ConvS2S", "25.16", "40.46", 9.6e18, 1.5e20),
+    System("MoE", "26.03", "40.56", 2.0e19, 1.2e20),
+    System("Deep-Att + PosUnk Ensemble", None, "40.4", None, 8.0e20),
+    System("GNMT + RL Ensemble", "26.30", "41.16", 1.8e20, 1.1e21),
+    System("ConvS2S Ensemble", "26.36", "41.29", 7.7e19, 1.2e21),
+    System("Transformer (base)", "27.3", "38.1", 3.3e18, 3.3e18),
+    System("Transformer (big)", "28.4", "41.8", 2.3e19, 2.3e19),
 )
 
 

@@ -57,7 +57,7 @@ def printed() -> str:
     """The paper's table, with how its two own costs come about."""
     lines = []
     for system in TABLE_2:
-        cells = ["" if bleu is None else str(bleu) for bleu in (system.bleu_de, system.bleu_fr)]
+        cells = [bleu or "" for bleu in (system.bleu_de, system.bleu_fr)]
         cells += ["" if cost is None else _flops(cost) for cost in (system.cost_de, system.cost_fr)]
         if system.name == "Transformer (big)":
             cells[1] += "*"

@@ -43,9 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--launch", action="store_true", help="train the rows missing in DIR first")
     parser.add_argument("--size", choices=SIZES, default="small", help="small unless given")
     parser.add_argument("--rows", help="of --launch, such as A.h1,C.N2; default: all printed ones")
-    parser.add_argument("--seeds", type=int, default=1, help="of --launch: runs of base")
+    parser.add_argument("--seeds", type=int, help="of --launch: runs of base; default: 1")
     parser.add_argument(
-        "train_flags", nargs="*", metavar="FLAG", help="of train.py, after --, for --launch"
+        "train_flags",
+        nargs="*",
+        metavar="FLAG",
+        help="of train.py, after --, for --launch",
     )
 
 
@@ -54,13 +57,24 @@ def run(arguments: argparse.Namespace) -> None:
         print(parameters(arguments.vocab))
         return
     directory = Path(arguments.runs or f"runs/table3/{arguments.size}")
-    if arguments.train_flags and not arguments.launch:
-        raise InputError(f"{arguments.train_flags[0]!r} is for train.py: give --launch as well")
+    if not arguments.launch:
+        if arguments.train_flags:
+            raise InputError(f"{arguments.train_flags[0]!r} is for train.py: give --launch as well")
+        for name in ("rows", "seeds"):
+            if getattr(arguments, name) is not None:
+                raise InputError(f"--{name} is of what to train: give --launch as well")
     failed = []
     if arguments.launch:
         rows = arguments.rows.split(",") if arguments.rows else list(PRINTED)
-        failed = launch(directory, arguments.size, rows, arguments.seeds, arguments.train_flags)
-    found = find_runs(directory)
+        failed = launch(
+            directory, arguments.size, rows, arguments.seeds or 1, arguments.train_flags
+        )
+    try:
+        found = find_runs(directory)
+    except InputError:
+        if failed:
+            sys.exit(f"transformer_jax.paper: failed: {', '.join(failed)}")
+        raise
     print(results(found))
     if arguments.plot:
         stem = arguments.plot
@@ -98,9 +112,9 @@ def parameters(vocab_size: int) -> str:
     header = ("row", "ours", "paper's", "difference", "ours - base", "paper's - base")
     return (
         f"Parameters in millions, with {vocab_size:,} subwords\n\n{markdown(header, lines)}\n\n"
-        "The printed counts are rounded, and fit vocabularies of 36,000 to 42,000 subwords: about\n"
-        "41,100 fit every row but big, which fits 36,000. The differences to base (the last two\n"
-        "columns) depend on the vocabulary only in the rows that change d_model."
+        "The printed counts are rounded. About 41,100 subwords fit every row but big, which fits\n"
+        "36,000. The differences to base (the last two columns) depend on the vocabulary only in\n"
+        "the rows that change d_model."
     )
 
 
@@ -324,7 +338,8 @@ def _check_comparable(runs: Sequence[Run]) -> None:
         return {
             "size": run.size,
             "vocabulary": run.vocabulary.fingerprint,
-            "data.corpus": run.config["data"]["corpus"],
+            "data": run.config["data"],
+            "search": run.config["search"],
             "batch.tokens": batch["tokens"],
             "batch.max_length": batch["max_length"],
             **{f"optimizer.{name}": value for name, value in optimizer.items()},

@@ -56,19 +56,33 @@ def of_runs(paths: Sequence[Path]) -> str:
         embedded = data.get("corpus") == "synthetic"
         treebank = "that is embedded" if embedded else str(data["directory"])
         lines = treebanks.setdefault(treebank, [])
-        lines += [(str(path), file.stem, *_cells(file)) for file in files]
-    header = ("run", "split", "sentences", "F1", "recall", "precision", "exact", "repaired")
+        for file in files:
+            trees = "" if embedded else f" ({data[file.stem]['trees']})"
+            lines.append((str(path), f"{file.stem}{trees}", *_cells(file)))
+    header = (
+        "run",
+        "split",
+        "sentences",
+        "errors",
+        "F1",
+        "recall",
+        "precision",
+        "exact",
+        "repaired",
+    )
     return "\n\n".join(
-        f"This project's runs on the treebank {treebank}; all but sentences in percent\n\n"
+        f"This project's runs on the treebank {treebank}. Sentences that EVALB calls errors are\n"
+        f"in no score; scores and the share of repaired outputs in percent.\n\n"
         f"{markdown(header, lines)}"
         for treebank, lines in treebanks.items()
     )
 
 
 def _cells(file: Path) -> list[str]:
-    scores = read_scores(file, "sentences", *_PERCENT, "repaired_share")
+    scores = read_scores(file, "sentences", "error_sentences", *_PERCENT, "repaired_share")
     return [
         f"{scores['sentences']:,}",
+        f"{scores['error_sentences']:,}",
         *(f"{scores[name]:.2f}" for name in _PERCENT),
         f"{100 * scores['repaired_share']:.2f}",
     ]

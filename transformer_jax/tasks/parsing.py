@@ -6,7 +6,7 @@ part-of-speech tag stands for its word. The authors' code cut the labels into wo
 text, out of a target vocabulary of 2^9 that had room for each as one piece.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from transformer_jax.tasks import vocabulary as vocabularies
 from transformer_jax.tasks.task import SPLITS, Output, Scored
 from transformer_jax.text import tree as trees
 from transformer_jax.text.linearise import linearise, restore
-from transformer_jax.text.subword import Subword
+from transformer_jax.text.subword import Subword, one_line
 
 MAIN_SCORE: str = "f1"
 
@@ -47,34 +47,48 @@ def check(data: Mapping[str, Any]) -> None:
 def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
     """Sentences and their trees in brackets, without traces and function tags.
 
-    Where `data.more` names a second corpus, an epoch has each of its trees once, and the trees of
-    the first as many times, in whole numbers, as make `data.more.share` the share of the second.
+    Where `data.more` names a second corpus, the smaller part of an epoch is repeated, in whole
+    numbers, as often as makes `data.more.share` the share of the second.
     A tree of which nothing but traces is left is left out in training, and an error elsewhere.
     """
     if split not in SPLITS:
         raise InputError(f"no split {split!r}: give one of {', '.join(SPLITS)}")
     if data["corpus"] == "synthetic":
-        found, dropped = _trees(synthetic.trees()[split]), 0
+        pairs, dropped = _pairs(trees.iterate_trees(synthetic.trees()[split], "embedded corpus"))
     else:
-        found, dropped = _read(data, data[split]["trees"], split)
-    if split == "train" and data["more"]["trees"]:
-        more, dropped_too = _read(data, data["more"]["trees"], split)
-        share = data["more"]["share"]
-        found = found * max(1, round(len(more) * (1 - share) / share / len(found))) + more
-        dropped += dropped_too
-    return Pairs([" ".join(trees.words(tree)) for tree in found], [str(t) for t in found]), dropped
-
-
-def _read(data: Mapping[str, Any], names: str, split: str) -> tuple[list[trees.Tree], int]:
-    paths = [Path(data["directory"]) / name for name in names.split(",")]
-    stripped = [trees.strip(tree) for path in paths for tree in trees.read_trees(path)]
-    kept = [tree for tree in stripped if tree is not None]
-    dropped = len(stripped) - len(kept)
+        pairs, dropped = _pairs(_read(data, data[split]["trees"]))
     if dropped and split != "train":
         raise InputError(
-            f"{names}: {dropped} trees hold nothing but traces; take them out of the {split} set"
+            f"{data[split]['trees']}: {dropped} trees hold nothing but traces; take them out of "
+            f"the {split} set"
         )
-    return kept, dropped
+    if split == "train" and data["more"]["trees"]:
+        more, dropped_too = _pairs(_read(data, data["more"]["trees"]))
+        share = data["more"]["share"]
+        # Copies of the first corpus for one of the second.
+        times = len(more.source) * (1 - share) / share / len(pairs.source)
+        copies = max(1, round(times)), max(1, round(1 / times))
+        both = zip(pairs, more, strict=True)
+        pairs = Pairs(*(one * copies[0] + other * copies[1] for one, other in both))
+        dropped += dropped_too
+    return pairs, dropped
+
+
+def _read(data: Mapping[str, Any], names: str) -> Iterator[trees.Tree]:
+    for name in names.split(","):
+        yield from trees.read_trees(Path(data["directory"]) / name)
+
+
+def _pairs(found: Iterable[trees.Tree]) -> tuple[Pairs, int]:
+    """Sentences and stripped trees, as text, and how many trees were nothing but traces."""
+    pairs, dropped = Pairs([], []), 0
+    for tree in map(trees.strip, found):
+        if tree is None:
+            dropped += 1
+        else:
+            pairs.source.append(" ".join(trees.words(tree)))
+            pairs.target.append(str(tree))
+    return pairs, dropped
 
 
 def prepare_vocabulary(settings: Mapping[str, Any], pairs: Pairs, path: Path) -> Subword:
@@ -125,10 +139,10 @@ def decode(
     tags_too = {token[1:] for token in tokens.values() if token.startswith(_BOTH)}
     outputs = []
     for ids, source in zip(sequences, sources, strict=True):
-        # A subword of the source language is as good as a label that nobody knows.
+        # A subword of a sentence is no label: it stands for a tag that nobody knows.
         found = [tokens.get(int(id), "UNK") for id in ids]
         tree, repaired = restore(found, _words(source), closed, tags_too)
-        outputs.append(Output(str(tree), repaired))
+        outputs.append(Output(str(tree), repaired or not all(int(id) in tokens for id in ids)))
     return outputs
 
 
@@ -154,12 +168,12 @@ def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequen
     )
 
 
-def _trees(lines: Sequence[str]) -> list[trees.Tree]:
-    return trees.parse_trees(lines, "the corpus")
+def _trees(lines: Sequence[str]) -> Iterator[trees.Tree]:
+    return trees.iterate_trees(lines, "the corpus")
 
 
 def _words(sentence: str) -> list[str]:
-    return [word for word in sentence.split(" ") if word]
+    return [word for word in one_line(sentence).split(" ") if word]
 
 
 def _symbol(token: str) -> str:

@@ -21,17 +21,15 @@ def prepare(
     `sentences`, `vocab_size` in all.
 
     Raises:
-      InputError: the model file that `config.subword` names is not the one in `path`, or has not
-        all of the `symbols`; or as `subword.train`.
+      InputError: the model file that `config.subword` names is not the one in `path`; one of them
+        has not all of the `symbols`; or as `subword.train`.
     """
     named = Subword.load(settings["model_file"]) if settings["model_file"] else None
-    if named is not None and (missing := [s for s in symbols if s not in named.symbols]):
-        raise InputError(
-            f"{settings['model_file']} has no symbol for {' '.join(missing[:10])}: "
-            "learn a vocabulary from these trees"
-        )
+    if named is not None:
+        _check_symbols(named, settings["model_file"], symbols)
     if path.exists():
         kept = Subword.load(path)
+        _check_symbols(kept, path, symbols)
         if named is not None and named.fingerprint != kept.fingerprint:
             raise InputError(
                 f"{path} is not the vocabulary {settings['model_file']}: give another --workdir"
@@ -47,3 +45,12 @@ def prepare(
         symbols=symbols,
         max_sentences=settings["sample_sentences"],
     )
+
+
+def _check_symbols(vocabulary: Subword, name: str | Path, symbols: Sequence[str]) -> None:
+    missing = [symbol for symbol in symbols if symbol not in vocabulary.symbols]
+    if missing:
+        raise InputError(
+            f"{name} has no symbol for {' '.join(missing[:10])}: it was learned from other trees; "
+            "give another --workdir or subword.model_file"
+        )

@@ -86,28 +86,38 @@ def _escaped(text: str) -> str:
     return text.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def read_trees(path: str | Path) -> list[Tree]:
-    """The trees of a UTF-8 file, as `parse_trees` reads them; a name that ends in `.gz` is gzip.
+def read_trees(path: str | Path) -> Iterator[Tree]:
+    """The trees of a UTF-8 file, as `iterate_trees` reads them; a name that ends in `.gz` is gzip.
 
     Raises:
-      InputError: as `parse_trees`; the file is missing, unreadable, broken or not UTF-8.
+      InputError: as `iterate_trees`; the file is missing, unreadable, broken or not UTF-8.
     """
     path = Path(path)
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
-        return parse_trees(content.decode("utf-8-sig"), str(path))
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}, line {line}: not UTF-8; convert the file to UTF-8") from None
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield from iterate_trees(_decoded(file, path), str(path))
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read the trees of {path}: {reason}") from None
 
 
-def parse_trees(text: str | Iterable[str], name: str) -> list[Tree]:
-    r"""The trees of a text or of its lines: several may share a line, one may span several.
+def _decoded(file: Iterable[bytes], path: Path) -> Iterator[str]:
+    for number, line in enumerate(file, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(
+                f"{path}, line {number}: not UTF-8; convert the file to UTF-8"
+            ) from None
+
+
+def parse_trees(text: str, name: str) -> list[Tree]:
+    """The trees of a text, as `iterate_trees` reads them."""
+    return list(iterate_trees(text.split("\n"), name))
+
+
+def iterate_trees(lines: Iterable[str], name: str) -> Iterator[Tree]:
+    r"""The trees of some lines, one by one: several may share a line, one may span several.
 
     - Wrapper: an outermost bracket labelled TOP, ROOT, S1 or not at all, as in `( (S ...))`, is
       taken off when it holds one constituent or preterminal. Holding several it stays, as TOP.
@@ -118,11 +128,11 @@ def parse_trees(text: str | Iterable[str], name: str) -> list[Tree]:
       InputError: with `name` and the line: brackets do not match, a bracket is empty or has no
         label, holds two words, or a word beside a bracket; text outside brackets; no tree at all.
     """
-    trees: list[Tree] = []
+    empty = True
     opened: list[_Bracket] = []
     number = 0
     after_opening = False
-    for number, line in enumerate(text.split("\n") if isinstance(text, str) else text, 1):
+    for number, line in enumerate(lines, 1):
         for token in _TOKEN.findall(line):
             problem = None
             if token == "(":
@@ -143,7 +153,8 @@ def parse_trees(text: str | Iterable[str], name: str) -> list[Tree]:
                     if opened:
                         opened[-1].children.append(tree)
                     else:
-                        trees.append(_unwrapped(tree))
+                        yield _unwrapped(tree)
+                        empty = False
             elif after_opening:
                 opened[-1].label = token
             elif opened[-1].children:
@@ -160,9 +171,8 @@ def parse_trees(text: str | Iterable[str], name: str) -> list[Tree]:
             f"{name}, line {opened[0].line}: the bracket ({opened[0].label} is not closed by the "
             f"end, line {number}; {len(opened)} closing brackets are missing"
         )
-    if not trees:
+    if empty:
         raise InputError(f"{name}: there are no trees; a tree looks like {_EXAMPLE}")
-    return trees
 
 
 _EXAMPLE = "(S (NP (DT The) (NN cat)) (VP (VBZ sits)))"
@@ -212,4 +222,4 @@ def strip(tree: Tree) -> Tree | None:
             children = levels.pop()
             if children:
                 levels[-1].append(Tree(label, tuple(children)))
-    return levels[0][0] if levels[0] else None
+    return _unwrapped(levels[0][0]) if levels[0] else None
