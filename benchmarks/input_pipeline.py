@@ -43,6 +43,7 @@ def tensor2tensor_plan(pairs: TokenPairs, tokens_per_batch: int, max_length: int
         buckets=tuple(np.flatnonzero(bucket == i) for i in used),
         seed=0,
         num_dropped=0,
+        joins=(0,) * len(used),
     )
 
 

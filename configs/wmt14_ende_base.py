@@ -38,6 +38,8 @@ def get_config() -> ConfigDict:
     config.batch.tokens = 25_000  # of an update on either side, padding included
     config.batch.shapes = 8  # padded shapes, and so programs to compile
     config.batch.max_length = 256  # longer pairs are dropped in training, and counted
+    config.batch.short_epochs = 0  # so many first epochs have only pairs of about
+    config.batch.short_length = 0  # this length at most
     config.batch.micro_batches = 1  # parts of a batch that are computed one after another
 
     config.model = ConfigDict()

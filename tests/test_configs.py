@@ -257,7 +257,7 @@ def test_every_variant_of_parsing_is_valid_and_semi_supervised_has_two_corpora(v
     config = wsj_parsing.get_config(variant).to_dict()
     check_values(config)
     assert bool(config["data"]["more"]["trees"]) == (variant == "semi")
-    assert config["subword"]["vocab_size"] == {"": 2**14, "semi": 2**15, "small": 4000}[variant]
+    assert config["subword"]["vocab_size"] == {"": 2**14, "semi": 2**15, "small": 8000}[variant]
 
 
 def test_an_unknown_variant_of_parsing_is_named_with_those_there_are():

@@ -20,6 +20,8 @@ _LEAST = {
     "batch.shapes": 1,
     "batch.max_length": 2,
     "batch.micro_batches": 1,
+    "batch.short_length": 0,
+    "batch.short_epochs": 0,
     "optimizer.warmup_steps": 1,
     "search.beam_size": 1,
     "search.length_penalty": 0,
@@ -52,6 +54,8 @@ def training_plan(config: Mapping[str, Any], tokens: TokenPairs, mesh: Mesh) -> 
         max_length=batch["max_length"],
         seed=config["seed"],
         rows_multiple=batch["micro_batches"] * sharding.data_size(mesh),
+        short_length=batch["short_length"],
+        short_epochs=batch["short_epochs"],
     )
 
 

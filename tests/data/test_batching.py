@@ -132,6 +132,27 @@ def test_the_number_of_batches_is_what_counting_gives(size, num_shapes):
         assert np.all(np.abs(25 * np.array(plan.batches_per_epoch) - counted) < 1)
 
 
+def test_long_pairs_may_join_late():
+    pairs = of_lengths(random_lengths(6))
+    settings = {"num_shapes": 4, "tokens_per_batch": 200, "max_length": 40, "seed": 0}
+    whole = plan_training(pairs, **settings)
+    late = plan_training(pairs, **settings, short_length=whole.shapes[1].target, short_epochs=3)
+    assert late.joins == (0, 0, 3, 3)
+    for epoch in range(6):
+        shapes = {planned.shape for planned in late.epoch(epoch)}
+        assert shapes == ({0, 1} if epoch < 3 else {0, 1, 2, 3})
+        assert late.batches_before(epoch + 1) - late.batches_before(epoch) == len(late.epoch(epoch))
+    assert late.batches_per_epoch == whole.batches_per_epoch
+    # Those that join late have the same stream from then on.
+    long = [
+        [p.pairs.tolist() for p in plan.epoch(e) if p.shape == 3]
+        for plan, e in ((whole, 0), (late, 3))
+    ]
+    assert sorted(long[0]) == sorted(long[1])
+    with pytest.raises(InputError, match=r"short_length \(batch.short_length\) 1 is less than"):
+        plan_training(pairs, **settings, short_length=1, short_epochs=1)
+
+
 def test_pairs_meet_other_pairs_every_epoch():
     plan = plan_training(
         of_lengths(random_lengths(2)), num_shapes=3, tokens_per_batch=400, max_length=40, seed=0

@@ -70,41 +70,49 @@ class TrainingPlan:
     several, and then with repeats, where the bucket is smaller than the batch). It belongs to the
     epoch that completes it; an epoch may have one batch of a shape more than another, or none.
 
+    Buckets of long pairs may join late. What is in the same place on both sides, such as the i-th
+    tag of the i-th word, is found much sooner in short sentences, and then for long ones too.
+
     Attributes:
       shapes: ascending in the length of their longest pair.
       buckets: for each shape the numbers of the pairs that it fits best, ascending; none is empty.
       seed: with the number of the epoch, all that the order depends on.
       num_dropped: pairs longer than the limit, which are in no batch.
+      joins: for each bucket the first epoch that it is in.
     """
 
     shapes: tuple[Shape, ...]
     buckets: tuple[Int[np.ndarray, " _"], ...] = field(repr=False)
     seed: int
     num_dropped: int
+    joins: tuple[int, ...]
 
     @property
     def batches_per_epoch(self) -> tuple[float, ...]:
+        """Of the epochs with all buckets."""
         return tuple(
             len(bucket) / shape.rows
             for shape, bucket in zip(self.shapes, self.buckets, strict=True)
         )
 
     def batches_before(self, epoch: int) -> int:
-        return sum(
-            epoch * len(bucket) // shape.rows
-            for shape, bucket in zip(self.shapes, self.buckets, strict=True)
-        )
+        return sum(self._completed(index, epoch) for index in range(len(self.shapes)))
 
     def epoch(self, epoch: int) -> Sequence[PlannedBatch]:
         """The batches completed in an epoch, in order: a pure function of (seed, epoch)."""
         batches = []
-        for index, (shape, bucket) in enumerate(zip(self.shapes, self.buckets, strict=True)):
-            start, stop = (e * len(bucket) // shape.rows * shape.rows for e in (epoch, epoch + 1))
+        for index, shape in enumerate(self.shapes):
+            start, stop = (self._completed(index, e) * shape.rows for e in (epoch, epoch + 1))
             if start < stop:
                 batches += _batches(index, shape.rows, self._stream(index, start, stop))
         # Buckets draw from (seed, epoch, index); the order is drawn as if it were one more.
         order = self._generator(epoch, len(self.buckets)).permutation(len(batches))
         return [batches[i] for i in order]
+
+    def _completed(self, index: int, epoch: int) -> int:
+        """How many batches of a bucket all epochs before this one have."""
+        passes = max(epoch - self.joins[index], 0)
+        return passes * len(self.buckets[index]) // self.shapes[index].rows
 
     def _stream(self, index: int, start: int, stop: int) -> Int[np.ndarray, " N"]:
         """Items [start, stop) of the endless stream of a bucket; at least one."""
@@ -187,6 +195,8 @@ def plan_training(
     max_length: int,
     seed: int,
     rows_multiple: int = 1,
+    short_length: int = 0,
+    short_epochs: int = 0,
 ) -> TrainingPlan:
     """Plans the epochs of training.
 
@@ -197,10 +207,11 @@ def plan_training(
       max_length: pairs longer than this (EOS counted) are dropped.
       seed: at least 0.
       rows_multiple: what the rows of every batch divide by: devices times accumulation steps.
+      short_length, short_epochs: so many epochs have only the shapes that are no longer.
 
     Raises:
       InputError: a value is out of range; all pairs are too long; a batch of `rows_multiple` rows
-        has more than `tokens_per_batch` slots.
+        has more than `tokens_per_batch` slots; no shape is short.
     """
     if seed < 0:
         raise InputError(f"seed is {seed}; it must be 0 or more")
@@ -218,6 +229,11 @@ def plan_training(
             f"(devices x accumulation steps) of {boundaries[-1]} subwords, the longest pair; raise "
             f"it to {rows_multiple * boundaries[-1]} or lower max_length"
         )
+    if short_epochs and boundaries[0] > short_length:
+        raise InputError(
+            f"short_length (batch.short_length) {short_length} is less than the shortest shape, "
+            f"{boundaries[0]}: raise it to that"
+        )
     buckets = _buckets(lengths, kept, boundaries)
     rows = [_rows(length, tokens_per_batch, rows_multiple) for length in boundaries]
     return TrainingPlan(
@@ -225,6 +241,7 @@ def plan_training(
         buckets=buckets,
         seed=seed,
         num_dropped=lengths.size - kept.size,
+        joins=tuple(0 if length <= short_length else short_epochs for length in boundaries),
     )
 
 
