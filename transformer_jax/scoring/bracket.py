@@ -11,9 +11,11 @@ the output first (`text.linearise.restore`), and report the number of errors wit
 """
 
 import argparse
+import gzip
 import os
 import re
 import sys
+import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import zip_longest
@@ -457,11 +459,15 @@ def _details(gold: _Tree, test: _Tree) -> str:
 
 def _lines(path: str | Path) -> list[str]:
     try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        content = Path(path).read_bytes()
+        if str(path).endswith(".gz"):
+            content = gzip.decompress(content)
+        lines = content.decode().split("\n")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8; convert it to UTF-8") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {path}: {reason}") from None
     return lines if lines[-1] else lines[:-1]
 
 
@@ -493,9 +499,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(f"{row.line} : {message}", file=sys.stderr)
                 errors += 1
                 if errors > parameters.max_error + 1:
-                    sys.exit(1)
+                    sys.exit(
+                        f"stopped at sentence {row.line} after {errors} errors: MAX_ERROR is "
+                        f"{parameters.max_error}"
+                    )
             if not row.readable:
-                sys.exit(1)
+                sys.exit(
+                    f"stopped: line {row.line} of {given.gold} or of {given.test} is no tree in "
+                    "brackets"
+                )
             sys.stdout.write(str(row))
             rows.append(row)
         sys.stdout.write(Report(rows, parameters.cutoff_len).totals())
