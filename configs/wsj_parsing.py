@@ -76,7 +76,7 @@ def get_config(variant: str = "") -> ConfigDict:
         config.batch.max_length = 192
         # On short sentences the model finds out which tag belongs to which word.
         config.batch.short_length = 40
-        config.batch.short_epochs = 8
+        config.batch.short_epochs = 14
         config.model.num_layers = 3
         config.model.d_model = 256
         config.model.d_ff = 1024
