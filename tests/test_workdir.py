@@ -131,6 +131,16 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, config):
             Workdir(path).write_evaluation("test", {}, [], "")
 
 
+def test_a_run_from_before_a_field_of_the_model_goes_on_with_its_default(workdir, config):
+    older = copy.deepcopy(config)
+    del older["model"]["scale_scores"], older["model"]["neighbourhood"]
+    workdir.claim(older)
+    (workdir.checkpoints / "10").mkdir(parents=True)
+    assert workdir.check(config) == {}
+    with pytest.raises(InputError, match=r"model\.neighbourhood = None, not 4"):
+        workdir.check(changed(config, "model.neighbourhood", 4))
+
+
 def test_scores_are_kept_as_json_and_translations_a_line_each(workdir):
     scores = {"bleu": 1.5, "averaged_steps": [1, 2]}
     workdir.write_evaluation("dev", scores, ["Grüße", "", "x"], "")

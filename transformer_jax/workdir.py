@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,11 @@ class Workdir:
         if not self.config_file.exists():
             return {}
         # A run from before a field of the model was thought of had the field's default.
-        defaults = {f"model.{field.name}": field.default for field in fields(TransformerConfig)}
+        defaults = {
+            f"model.{field.name}": field.default
+            for field in fields(TransformerConfig)
+            if field.default is not MISSING
+        }
         before, now = defaults | flatten(self.config()), flatten(config)
         if self.last_step() < 0:
             return {}
