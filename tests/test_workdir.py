@@ -157,6 +157,20 @@ def test_scores_are_kept_as_json_and_translations_a_line_each(workdir):
     assert (workdir.eval / "test.report.txt").read_text("utf-8") == "-- All --\n"
 
 
+def test_a_learned_table_that_is_too_short_is_named_before_training(config):
+    learned = changed(config, "model.positions", "learned")
+    check_values(learned)
+    with pytest.raises(
+        InputError, match=r"model\.max_positions is 100, too few .* give 178 or more"
+    ):
+        check_values(changed(learned, "model.max_positions", 100))
+
+
+def test_data_of_another_task_is_named(config):
+    with pytest.raises(InputError, match=r"task is 'parsing', but there is no data\.more: start"):
+        check_values(config | {"task": "parsing", "data": config["data"] | {"corpus": "synthetic"}})
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [

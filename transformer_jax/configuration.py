@@ -86,11 +86,13 @@ def check_values(config: Mapping[str, Any]) -> None:
             "for mesh.model, the other layouts need 1"
         )
     model_config(config, max(values["subword.vocab_size"], 1))
-    longest = values["batch.max_length"] + values["search.extra_length"]
+    # The search pads sources to powers of two.
+    padded = 1 << (values["batch.max_length"] - 1).bit_length()
+    longest = padded + values["search.extra_length"]
     if values["model.positions"] == "learned" and values["model.max_positions"] < longest:
         raise InputError(
-            f"model.max_positions is {values['model.max_positions']}, less than batch.max_length + "
-            f"search.extra_length: give {longest} or more"
+            f"model.max_positions is {values['model.max_positions']}, too few for batch.max_length "
+            f"and search.extra_length: give {longest} or more"
         )
 
 
