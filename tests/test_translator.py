@@ -136,7 +136,7 @@ def test_a_longer_sentence_is_translated_in_pieces_and_named(translator, transla
         found = translator.translate([SENTENCES[0], "", sentence, SENTENCES[1]])
     assert [str(warning.message) for warning in caught] == [
         f"sentence 3 has {LIMIT * 2} subwords, more than the {LIMIT - 1} of training: "
-        "translated in 3 pieces"
+        "done in 3 pieces"
     ]
     [ids] = vocabulary.encode([sentence])
     pieces = vocabulary.decode(vocabulary.split(ids, LIMIT - 1))
@@ -175,7 +175,9 @@ def assert_equal(ours, theirs):
 
 def test_a_loaded_run_translates_as_what_was_saved(folder, translator):
     from_disk = Translator.load(str(folder), average=1)
-    by_hand = Translator(translator.vocabulary, from_disk.params, translator.search, LIMIT)
+    by_hand = Translator(
+        translation, translator.vocabulary, from_disk.params, translator.search, LIMIT
+    )
     assert from_disk.translate(SENTENCES) == by_hand.translate(SENTENCES)
 
 
