@@ -108,9 +108,9 @@ def sample(pairs: Pairs, number: int, seed: int) -> Pairs:
 
 
 def side_by_side(pairs: Pairs, hypotheses: list[str], number: int) -> str:
-    """The first sentences with their reference and translation, three lines each."""
+    """The first sentences with their reference and the model's output, three lines each."""
     return "\n".join(
-        f"  source       {source}\n  reference    {target}\n  translation  {hypothesis}\n"
+        f"  source     {source}\n  reference  {target}\n  output     {hypothesis}\n"
         for source, target, hypothesis in zip(
             pairs.source[:number], pairs.target[:number], hypotheses[:number], strict=True
         )

@@ -54,7 +54,7 @@ def of_runs(paths: Sequence[Path]) -> str:
             raise InputError(f"no scores in {workdir.eval}: python eval.py --workdir={path}")
         data = config["data"]
         embedded = data.get("corpus") == "synthetic"
-        treebank = "that is embedded" if embedded else str(data["directory"])
+        treebank = "the embedded corpus" if embedded else f"the treebank {data['directory']}"
         lines = treebanks.setdefault(treebank, [])
         for file in files:
             trees = "" if embedded else f" ({data[file.stem]['trees']})"
@@ -71,7 +71,7 @@ def of_runs(paths: Sequence[Path]) -> str:
         "repaired",
     )
     return "\n\n".join(
-        f"This project's runs on the treebank {treebank}. Sentences that EVALB calls errors are\n"
+        f"This project's runs on {treebank}. Sentences that EVALB calls errors are\n"
         f"in no score; scores and the share of repaired outputs in percent.\n\n"
         f"{markdown(header, lines)}"
         for treebank, lines in treebanks.items()
