@@ -102,6 +102,11 @@ def fit(
         f"{sum(plan.batches_per_epoch):,.1f} batches an epoch in {len(plan.shapes)} shapes, "
         f"{1 - non_pad_share(tokens, plan):.1%} padding"
     )
+    if late := [len(b) for b, epoch in zip(plan.buckets, plan.joins, strict=True) if epoch]:
+        say(
+            f"{sum(late):,} pairs over about {config['batch']['short_length']} subwords join after "
+            f"{max(plan.joins)} epochs, {plan.batches_before(max(plan.joins)):,} steps"
+        )
 
     # Model, optimizer and state on the mesh.
     model = Transformer(model_config(config, vocabulary.size))

@@ -305,6 +305,16 @@ def test_what_training_leaves_out_is_counted(train, tmp_path):
     assert "50 training pairs (3 more are empty), of which 2 over 16 sub" in printed
 
 
+def test_pairs_that_join_late_are_counted(train, tmp_path):
+    corpus = write_corpus(tmp_path)
+    for language in ("en", "de"):
+        with (corpus / f"train.{language}").open("a") as file:
+            file.write(f"{'x ' * 15}\n" * 2)
+    late = {"batch__shapes": 2, "batch__short_length": 15, "batch__short_epochs": 3}
+    printed = start(train, tiny(corpus, **NO_LAYOUT, **late), tmp_path / "run")
+    assert "2 pairs over about 15 subwords join after 3 epochs, " in printed
+
+
 def test_a_first_start_with_a_wrong_value_is_not_in_the_way_of_the_next(train, corpus, tmp_path):
     with pytest.raises(InputError, match=r"vocab_size 90000 is too large .* or less"):
         run(train, tiny(corpus, subword__vocab_size=90_000), tmp_path)

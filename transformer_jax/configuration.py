@@ -54,8 +54,9 @@ def training_plan(config: Mapping[str, Any], tokens: TokenPairs, mesh: Mesh) -> 
         max_length=batch["max_length"],
         seed=config["seed"],
         rows_multiple=batch["micro_batches"] * sharding.data_size(mesh),
-        short_length=batch["short_length"],
-        short_epochs=batch["short_epochs"],
+        # A run from before these fields had none of it.
+        short_length=batch.get("short_length", 0),
+        short_epochs=batch.get("short_epochs", 0),
     )
 
 
