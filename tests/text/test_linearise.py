@@ -93,6 +93,11 @@ REPAIRS = {
         ("S NP , NN /NP /S", "a , b", "(S (NP (NN a) (, ,) (NN b)))"),
         ("S NP NN /NP /S", "a ; ?", "(S (NP (NN a) (: ;) (. ?)))"),
     ),
+    "a tag that missed its word gives way": (
+        ("S NN VB NN /S", "a .", "(S (NN a) (. .))"),
+        ("S NP , /NP /S", "a [", "(S (NP (NN a) (-LRB- [)))"),
+        ("S NN HYPH /S", "-", "(S (NN -))"),
+    ),
     "constituents without a word are removed": (
         ("S NP /NP NN VP /VP /S", "a", "(S (NN a))"),
         ("S NN VP VB /VP /S", "a", "(S (NN a))"),

@@ -17,11 +17,15 @@ _UNBRACKETABLE = "X"  # the Penn Treebank's label of what is unknown or unbracke
 
 # Tags of the words that the model left without one. Those of punctuation are kept apart because
 # EVALB deletes words by their tags: with a wrong one the sentence would not be scored at all.
+# A hyphen is not here: between the parts of a word it is HYPH, elsewhere a dash.
 _TAG_OF_MOST_WORDS = "NN"
 _TAG_OF_PUNCTUATION = {
     **{mark: mark for mark in (",", ".", ":", "``", "''", "-LRB-", "-RRB-", "#", "$")},
     **dict.fromkeys(("?", "!"), "."),
-    **dict.fromkeys((";", "--", "...", "-"), ":"),
+    **dict.fromkeys((";", "--", "..."), ":"),
+    **dict.fromkeys(("[", "{", "-LSB-", "-LCB-"), "-LRB-"),
+    **dict.fromkeys(("]", "}", "-RSB-", "-RCB-"), "-RRB-"),
+    **{"\N{LEFT DOUBLE QUOTATION MARK}": "``", "\N{RIGHT DOUBLE QUOTATION MARK}": "''"},
 }
 _PUNCTUATION_TAGS = set(_TAG_OF_PUNCTUATION.values())
 
@@ -74,7 +78,8 @@ def restore(
     - what is left unclosed is closed at the end;
     - more or fewer tags than words: they are aligned so that punctuation meets its tags as far
       as it can. Tags left over are dropped. A word left over stands beside the word before it,
-      tagged as punctuation if it is punctuation, otherwise NN;
+      tagged as punctuation if it is punctuation, otherwise NN; so is a word, in its place, that
+      met a tag of punctuation which it is not;
     - constituents without a word are removed;
     - several roots are put into the first of them that is an S, or under a new S;
     - no tags at all: an X over the words.
@@ -162,13 +167,18 @@ def _with_words(roots: list[_Node], words: Sequence[str]) -> tuple[list[Tree], b
     # A tag takes its word and those left over after it; the first takes those before it too.
     starts = [0] + [place for _, place in pairs[1:]] + [len(words)]
     taken = {tag: range(starts[i], starts[i + 1]) for i, (tag, _) in enumerate(pairs)}
-    own = dict(pairs)
+    # What the alignment could not bring together, it has shifted: the tag is of another word.
+    trusted = {
+        (tag, place)
+        for tag, place in pairs
+        if len(tags) == len(words) or _agreement(tags[tag], words[place]) >= 0
+    }
     levels: list[list[Tree]] = [[]]
     tag = 0
     for node, opens in _walk_nodes(roots):
         if node.children is None:
             for i in taken.get(tag, ()):
-                label = node.label if i == own[tag] else _default_tag(words[i])
+                label = node.label if (tag, i) in trusted else _default_tag(words[i])
                 levels[-1].append(Tree(label, word=words[i]))
             tag += 1
         elif opens:
