@@ -102,10 +102,12 @@ def fit(
         f"{sum(plan.batches_per_epoch):,.1f} batches an epoch in {len(plan.shapes)} shapes, "
         f"{1 - non_pad_share(tokens, plan):.1%} padding"
     )
-    if late := [len(b) for b, epoch in zip(plan.buckets, plan.joins, strict=True) if epoch]:
+    late = [len(b) for b, epoch in zip(plan.buckets, plan.joins, strict=True) if epoch]
+    join = plan.batches_before(max(plan.joins))
+    if late and workdir.last_step() < join:
         say(
             f"{sum(late):,} pairs over about {config['batch']['short_length']} subwords join after "
-            f"{max(plan.joins)} epochs, {plan.batches_before(max(plan.joins)):,} steps"
+            f"{max(plan.joins)} epochs, {join:,} steps"
         )
 
     # Model, optimizer and state on the mesh.
@@ -155,11 +157,10 @@ def fit(
     dev = Evaluator.of(translator, config, dev_sample)
 
     def evaluate(params, step):
-        scores, hypotheses, _ = dev(dataclasses.replace(translator, params=params))
-        main_score = f"{task.MAIN_SCORE.upper()} {scores[task.MAIN_SCORE]:.1f}"
-        measured = f"dev perplexity {scores['perplexity']:.2f}, {main_score}"
-        report.say(f"step {step}: {measured}\n{side_by_side(dev_sample, hypotheses, 2)}")
-        numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
+        found = dev(dataclasses.replace(translator, params=params))
+        examples = side_by_side(dev_sample, found.hypotheses, 2)
+        report.say(f"step {step}: dev {found.summary}\n{examples}")
+        numbers = {k: value for k, value in found.scores.items() if not isinstance(value, str)}
         return {f"dev_{name}": value for name, value in numbers.items()}
 
     with Checkpoints(workdir.checkpoints, config["checkpoint"]["keep"]) as checkpoints:

@@ -204,7 +204,7 @@ def test_a_run_ends_with_the_scores_of_the_averaged_model(finished, corpus):
     hypotheses = read_lines(folder / "eval" / "test.hypotheses.txt")
     references = read_lines(corpus / "test.de")
     outputs = [Output(line) for line in hypotheses]
-    again, _ = translation.score(tiny(corpus)["data"], outputs, references)
+    again = translation.score(tiny(corpus)["data"], outputs, references).scores
     assert {name: scores[name] for name in again} == again
     assert f"perplexity               {scores['perplexity']:.2f}" in printed
     assert "the mean of the checkpoints of steps 6, 8" in printed

@@ -16,9 +16,10 @@ from transformer_jax.workdir import Workdir
 
 
 class Evaluation(NamedTuple):
-    """Scores by name, the outputs they are of, and a report to read, if the task has one."""
+    """Scores by name, the main ones in words, the outputs they are of, the task's report."""
 
     scores: dict[str, Any]
+    summary: str
     hypotheses: list[str]
     report: str
 
@@ -64,10 +65,12 @@ class Evaluator:
     ) -> Evaluation:
         """Scores of the translator's parameters."""
         outputs = translator.outputs(self._pairs.source, progress)
-        scores, report = translator.task.score(self._data, outputs, self._pairs.target)
+        scored = translator.task.score(self._data, outputs, self._pairs.target)
         perplexity = self._teacher_forcing(translator.params, self._batches)
         hypotheses = [output.text for output in outputs]
-        return Evaluation(scores | {"perplexity": perplexity}, hypotheses, report)
+        scores = scored.scores | {"perplexity": perplexity}
+        summary = f"perplexity {perplexity:.2f}, {scored.summary}"
+        return Evaluation(scores, summary, hypotheses, scored.report)
 
 
 def evaluate_split(
@@ -86,7 +89,7 @@ def evaluate_split(
         "averaged_steps": list(translator.averaged_steps),
     }
     found = found._replace(scores=scores)
-    workdir.write_evaluation(split, *found)
+    workdir.write_evaluation(split, found.scores, found.hypotheses, found.report)
     return found
 
 

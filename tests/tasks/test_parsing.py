@@ -201,13 +201,15 @@ def test_a_kept_vocabulary_serves_no_treebank_with_other_labels(tmp_path, config
 
 
 def test_gold_scores_100_and_nothing_scores_0(config, vocabulary, pairs):
-    gold, report = parsing.score(config["data"], [Output(tree) for tree in TREES], TREES)
+    outputs = [Output(tree) for tree in TREES]
+    gold, summary, report = parsing.score(config["data"], outputs, TREES)
     assert gold["f1"] == gold["recall"] == gold["precision"] == gold["exact_match"] == 100
     assert gold["repaired_share"] == gold["error_sentences"] == 0
+    assert summary == f"F1 100.0 (0 of {len(TREES)} sentences left out)"
     assert "Bracketing FMeasure       = 100.00" in report
     empty = [np.zeros(0, np.int32)] * len(TREES)
     outputs = parsing.decode(vocabulary, empty, pairs.source)
-    nothing, _ = parsing.score(config["data"], outputs, TREES)
+    nothing = parsing.score(config["data"], outputs, TREES).scores
     assert nothing["f1"] == 0
     assert nothing["repaired_share"] == 1
 

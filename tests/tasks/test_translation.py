@@ -177,8 +177,9 @@ def test_pairs_as_ids_are_the_vocabularys(tmp_path, config, pairs):
 
 
 def test_scores_are_named_with_their_signatures(config):
-    perfect, report = translation.score(config["data"], [Output(line) for line in GERMAN], GERMAN)
-    assert report == ""
+    outputs = [Output(line) for line in GERMAN]
+    perfect, summary, report = translation.score(config["data"], outputs, GERMAN)
+    assert (summary, report) == ("BLEU 100.0", "")
     assert perfect.keys() == {
         "bleu",
         "bleu_signature",
@@ -195,7 +196,8 @@ def test_scores_are_named_with_their_signatures(config):
 def test_tokens_are_scored_as_they_are_where_the_configuration_says_so(config):
     config["data"]["tokenize"] = "none"
     hypotheses = [line.replace(".", " .").lower() for line in GERMAN]
-    found, _ = translation.score(config["data"], [Output(line) for line in hypotheses], GERMAN)
+    outputs = [Output(line) for line in hypotheses]
+    found = translation.score(config["data"], outputs, GERMAN).scores
     assert "tok:none" in found["bleu_signature"]
     assert found["bleu"] == bleu(hypotheses, GERMAN, tokenize="none").score
 

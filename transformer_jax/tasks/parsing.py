@@ -25,8 +25,6 @@ from transformer_jax.text import tree as trees
 from transformer_jax.text.linearise import linearise, restore
 from transformer_jax.text.subword import Subword, one_line
 
-MAIN_SCORE: str = "f1"
-
 # A symbol that no tree has: it says that the treebank has the label as a tag too.
 _BOTH = "="
 
@@ -164,6 +162,7 @@ def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequen
             "error_sentences": everything.errors,
             "repaired_share": float(np.mean([output.repaired for output in outputs])),
         },
+        f"F1 {everything.f1:.1f} ({everything.errors} of {len(outputs)} sentences left out)",
         report.text(),
     )
 

@@ -22,9 +22,10 @@ class Output(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """Scores by name, and a report to read, if the task has one."""
+    """Scores by name, what to show of them while training, and a report, if the task has one."""
 
     scores: dict[str, float | int | str]
+    summary: str
     report: str = ""
 
 
@@ -35,9 +36,6 @@ class Task(Protocol):
     Source and target of a pair, and every output, are one line of text each. `data` is
     `config.data`, `settings` is `config.subword`.
     """
-
-    MAIN_SCORE: str
-    """The score to show while training."""
 
     @staticmethod
     def check(data: Mapping[str, Any]) -> None:

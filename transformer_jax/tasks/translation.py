@@ -16,8 +16,6 @@ from transformer_jax.tasks import vocabulary as vocabularies
 from transformer_jax.tasks.task import SPLITS, Output, Scored
 from transformer_jax.text.subword import Subword
 
-MAIN_SCORE: str = "bleu"
-
 
 def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
     """The sentence pairs of a split, as `config.data` says, and how many were left out.
@@ -98,5 +96,6 @@ def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequen
             "bleu_compound": compound.score,
             "bleu_compound_signature": compound.signature,
             "chrf": chrf(hypotheses, references).score,
-        }
+        },
+        f"BLEU {measured.score:.1f}",
     )
