@@ -15,8 +15,7 @@ import warnings
 from absl import app, flags, logging
 from tqdm import tqdm
 
-from transformer_jax import tasks
-from transformer_jax.data.sources import decode_lines, read_lines
+from transformer_jax import files, tasks
 from transformer_jax.errors import InputError
 from transformer_jax.evaluation import evaluate_split, table
 from transformer_jax.translator import Translator
@@ -36,9 +35,10 @@ def run() -> None:
     workdir = Workdir(_WORKDIR.value)
     if _TRANSLATE.value is not None:
         if _TRANSLATE.value == "-":
-            lines = list(decode_lines(sys.stdin.buffer, "standard input"))
+            read = files.decode_lines(sys.stdin.buffer, "standard input")
         else:
-            lines = read_lines(_TRANSLATE.value)
+            read = files.read_lines(_TRANSLATE.value)
+        lines = list(read)
         translator = Translator.load(workdir.path, _AVERAGE.value)
         for line in translator.translate(lines, _bar(len(lines))):
             print(line)

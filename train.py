@@ -105,9 +105,10 @@ def fit(
     late = [len(b) for b, epoch in zip(plan.buckets, plan.joins, strict=True) if epoch]
     join = plan.batches_before(max(plan.joins))
     if late and workdir.last_step() < join:
+        when = "join" if join < config["steps"] else "are never trained on: they would join"
         say(
-            f"{sum(late):,} pairs over about {config['batch']['short_length']} subwords join after "
-            f"{max(plan.joins)} epochs, {join:,} steps"
+            f"{sum(late):,} pairs over about {config['batch']['short_length']} subwords {when} "
+            f"after {max(plan.joins)} epochs, {join:,} steps"
         )
 
     # Model, optimizer and state on the mesh.

@@ -258,6 +258,8 @@ def test_every_variant_of_parsing_is_valid_and_semi_supervised_has_two_corpora(v
     check_values(config)
     assert bool(config["data"]["more"]["trees"]) == (variant == "semi")
     assert config["subword"]["vocab_size"] == {"": 2**14, "semi": 2**15, "small": 8000}[variant]
+    warmup = {"": 16_000, "semi": 4000, "small": 800}[variant]
+    assert config["optimizer"]["warmup_steps"] == warmup
 
 
 def test_an_unknown_variant_of_parsing_is_named_with_those_there_are():

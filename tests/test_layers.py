@@ -24,14 +24,14 @@ MAY_IMPORT = {
     "batch": set(),
     "sharding": {"errors"},
     "memory": set(),
-    "files": set(),
+    "files": {"errors"},
     "ops": set(),
     "model": {"ops", "batch", "errors"},  # not sharding: the model does not know the mesh
     "inference": {"model", "ops", "sharding", "batch", "errors"},
     "training": {"model", "ops", "sharding", "batch", "errors"},
     "text": {"batch", "errors", "files"},
-    "scoring": {"batch", "errors"},
-    "data": {"text", "scoring", "batch", "errors"},
+    "scoring": {"batch", "errors", "files"},
+    "data": {"text", "scoring", "batch", "errors", "files"},
     "tasks": {"data", "text", "scoring", "batch", "errors"},
 }
 TOP = {"__init__", "configuration", "workdir", "translator", "evaluation", "paper"}

@@ -77,6 +77,17 @@ def test_what_is_finished_is_left_and_what_is_not_goes_on(tmp_path, capsys):
     assert "[1/3] base: finished already" in capsys.readouterr().out
 
 
+def test_runs_that_do_not_go_together_end_the_launch_after_the_first_of_them(tmp_path):
+    def check(directory):
+        if (directory / "A.h4").exists():
+            raise InputError("they differ")
+
+    programs = Programs()
+    with pytest.raises(InputError, match="they differ"):
+        launch.launch(tmp_path, "small", ["base", "A.h4", "A.h16"], 1, (), check, programs)
+    assert [name for _, name in programs.done] == ["base", "base", "A.h4", "A.h4"]
+
+
 def test_a_folder_with_another_run_is_refused_before_any_row_is_trained(tmp_path):
     launch.launch(tmp_path, "small", ["A.h4"], 1, execute=Programs())
     programs = Programs()

@@ -50,6 +50,8 @@ def test_every_value_is_printed_in_the_paper():
         if printed.name == "E.learned":
             row[1] = ""  # said in words, across the columns
             row += [""] * (len(rows[0]) - len(row))
+        if printed.name == "big":
+            row[5:7] = "", ""  # d_k and d_v are blank in the paper
         left, right = list(printed[1:10]), list(printed[11:])
         assert [number(cell) for cell in row[1:]] == left + right
 

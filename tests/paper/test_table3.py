@@ -214,6 +214,38 @@ def test_runs_of_two_recipes_are_refused(write_run, tmp_path):
     assert "differ in optimizer.factor, 0.56 and 2.0" in refused(tmp_path, "base", "h1")
 
 
+@pytest.mark.parametrize(
+    ("section", "field", "value"),
+    [
+        ("model", "dtype", "bfloat16"),
+        ("batch", "shapes", 3),
+        ("model", "attention_dropout_rate", 0.5),
+    ],
+)
+def test_what_no_row_changes_is_equal_in_all(write_run, tmp_path, section, field, value):
+    write_run("base", "base", 5.0, 20.0)
+    change(write_run("h1", "A.h1", 5.0, 20.0), section, field, value)
+    assert f"differ in {section}.{field}" in refused(tmp_path, "base", "h1")
+
+
+def test_a_short_trial_is_no_row_beside_long_ones_and_big_may_train_three_times_as_long(
+    write_run, tmp_path
+):
+    write_run("base", "base", 5.0, 20.0)
+    write_run("big", "big", 4.0, 30.0)
+    assert cells(table_of(tmp_path), "big")[0][8] == "3,000"
+    trial = write_run("h1", "A.h1", 5.0, 20.0, averaged_steps=[10])
+    config = json.loads((trial / "config.json").read_text(encoding="utf-8"))
+    (trial / "config.json").write_text(json.dumps(config | {"steps": 10}), encoding="utf-8")
+    assert "differ in steps, 1000 and 10" in refused(tmp_path, "base", "h1")
+
+
+def test_every_other_field_of_a_model_is_in_no_row():
+    changes = {field for row in rows.ROWS.values() for field in row}
+    in_model = {field.partition(".")[2] for field in changes if field.startswith("model.")}
+    assert in_model | {"neighbourhood"} == set(table3._OF_ROWS)
+
+
 def test_seeds_of_a_row_that_differ_in_more_are_refused(write_run, tmp_path):
     write_run("base", "base", 5.0, 20.0)
     change(write_run("base-seed1", "base", 5.0, 20.0, seed=1), "loss", "label_smoothing", 0.0)
@@ -280,6 +312,14 @@ def test_what_a_user_can_mend_is_one_line(monkeypatch, tmp_path):
     assert str(end.value.code).startswith("transformer_jax.paper: no folder ")
     with pytest.raises(SystemExit, match="--seeds is of what to train: give --launch"):
         command(monkeypatch, "table3", "--seeds=3")
+    with pytest.raises(SystemExit, match="--seeds is 0: give 1 or more"):
+        command(monkeypatch, "table3", "--launch", "--seeds=0")
+    with pytest.raises(SystemExit, match="no row '' in Table 3"):
+        command(monkeypatch, "table3", "--launch", "--rows=")
+    with pytest.raises(SystemExit, match="--params counts the printed rows: leave out --launch"):
+        command(monkeypatch, "table3", "--params", "--launch")
+    with pytest.raises(SystemExit, match="--vocab is of --params"):
+        command(monkeypatch, "table3", "--vocab=100")
     with pytest.raises(SystemExit, match=r"'--config\.seed=1' is for train\.py: give --launch"):
         command(monkeypatch, "table3", "--", "--config.seed=1")
 

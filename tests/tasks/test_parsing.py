@@ -69,7 +69,7 @@ def test_traces_and_function_tags_are_taken_off_and_trees_of_traces_counted(tmp_
     pairs, dropped = parsing.read_pairs(config["data"], "train")
     assert pairs == (["cats sleep"], ["(S (NP (NN cats)) (VP (VBP sleep)))"])
     assert dropped == 1
-    write(tmp_path / "dev.mrg", ["(S (NP (-NONE- *)))"])
+    write(tmp_path / "dev.mrg", ["(S (NP (-NONE- *)))", "(S (NN cats))"])
     with pytest.raises(InputError, match="1 trees hold nothing but traces; take them out of the"):
         parsing.read_pairs(config["data"], "dev")
 
@@ -112,8 +112,11 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path, config):
     (tmp_path / "train.mrg").write_text(f"{TREES[0]}\n(S (NN a b))\n")
     with pytest.raises(InputError, match=r"train\.mrg, line 2: two words in one bracket"):
         parsing.read_pairs(config["data"], "train")
-    with pytest.raises(InputError, match=r"cannot read the trees of .*absent\.mrg"):
+    with pytest.raises(InputError, match=r"cannot read .*absent\.mrg: No such"):
         parsing.read_pairs(config["data"] | {"train": {"trees": "absent.mrg"}}, "train")
+    (tmp_path / "traces.mrg").write_text("(S (-NONE- *))\n")
+    with pytest.raises(InputError, match=r"traces\.mrg: all 1 trees hold nothing but traces"):
+        parsing.read_pairs(config["data"] | {"train": {"trees": "traces.mrg"}}, "train")
     with pytest.raises(InputError, match="no split 'valid'"):
         parsing.read_pairs(config["data"], "valid")
 
@@ -212,6 +215,13 @@ def test_gold_scores_100_and_nothing_scores_0(config, vocabulary, pairs):
     nothing = parsing.score(config["data"], outputs, TREES).scores
     assert nothing["f1"] == 0
     assert nothing["repaired_share"] == 1
+
+
+def test_a_sentence_of_which_no_word_counts_is_left_out_and_counted(config):
+    outputs = [Output(TREES[0]), Output("(S (. Yes))")]
+    found = parsing.score(config["data"], outputs, [TREES[0], "(S (UH Yes))"])
+    assert found.scores["skipped_sentences"] == 1
+    assert found.summary == "F1 100.0 (1 of 2 sentences left out)"
 
 
 def test_the_embedded_corpus_has_trees_over_the_english_of_its_pairs(config):

@@ -2,13 +2,12 @@ import gzip
 
 import pytest
 
-from tests.text.trees import CAT, random_trees, tree_of
+from tests.text.trees import CAT, parse_trees, random_trees, tree_of
 from transformer_jax.errors import InputError
 from transformer_jax.text.tree import (
     Tree,
     iterate_trees,
     labels,
-    parse_trees,
     read_trees,
     strip,
     tags,
@@ -48,6 +47,8 @@ def test_trees_may_share_a_line_and_span_lines():
         ("(TOP (A a))", "(A a)"),
         ("( (S (A a)) (. .))", "(TOP (S (A a)) (. .))"),
         ("(TOP (S (A a)) (. .))", "(TOP (S (A a)) (. .))"),
+        ("(ROOT (S (A a)) (. .))", "(TOP (S (A a)) (. .))"),
+        ("(S1 (TOP (S (A a)) (. .)))", "(TOP (S (A a)) (. .))"),
         ("(S (TOP (A a)))", "(S (TOP (A a)))"),
         ("(SINV (A a))", "(SINV (A a))"),
     ],
@@ -107,8 +108,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "broken.gz").write_bytes(b"(S (NN a))")
     with pytest.raises(InputError, match=r"latin\.mrg, line 2: not UTF-8"):
         list(read_trees(tmp_path / "latin.mrg"))
-    for name in ("broken.gz", "missing.mrg"):
-        with pytest.raises(InputError, match=f"cannot read the trees of .*{name}"):
+    for name, problem in (("broken.gz", "broken gzip"), ("missing.mrg", "No such file")):
+        with pytest.raises(InputError, match=f"{name}: {problem}"):
             list(read_trees(tmp_path / name))
 
 
@@ -133,6 +134,3 @@ def test_traces_and_function_tags_are_removed():
 @pytest.mark.parametrize("text", ["(-NONE- *)", "(S (NP-SBJ (-NONE- *)) (VP (-NONE- *)))"])
 def test_nothing_is_left_of_a_tree_of_traces(text):
     assert strip(tree_of(text)) is None
-
-
-# Sequences

@@ -2,11 +2,15 @@
 
 import random
 
-from transformer_jax.text.tree import Tree, parse_trees
+from transformer_jax.text.tree import Tree, iterate_trees
 
 LABELS = {"S", "NP", "VP", "PP", "X"}
 TAGS = ["DT", "NN", ".", ",", "-LRB-", "/", "<unk>"]
 CAT = "(S (NP (DT The) (NN cat)) (VP (VBZ sits)) (. .))"
+
+
+def parse_trees(text: str, name: str) -> list[Tree]:
+    return list(iterate_trees(text.split("\n"), name))
 
 
 def tree_of(text: str) -> Tree:

@@ -1,15 +1,12 @@
 """Parallel text: files whose lines with the same number are translations of each other."""
 
-import gzip
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from transformer_jax import files
 from transformer_jax.errors import InputError
 from transformer_jax.text.subword import one_line
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Pairs(NamedTuple):
@@ -32,7 +29,7 @@ def read_lines(paths: str | Path | Sequence[str | Path]) -> list[str]:
       InputError: a file is missing, unreadable, broken, or not UTF-8.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
-    return [line for path in paths for line in _lines(Path(path))]
+    return [one_line(line) for path in paths for line in files.read_lines(path)]
 
 
 def read_parallel(
@@ -65,35 +62,6 @@ def drop_empty(pairs: Pairs) -> tuple[Pairs, int]:
     ]
     filled = Pairs([source for source, _ in kept], [target for _, target in kept])
     return filled, len(pairs.source) - len(kept)
-
-
-def decode_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
-    """The lines of an open binary file, as `read_lines` describes; `name` is for errors.
-
-    Raises:
-      InputError: a line is not UTF-8.
-    """
-    for number, line in enumerate(file, start=1):
-        if number == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        try:
-            yield one_line(line.removesuffix(b"\n").removesuffix(b"\r").decode())
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{name}, line {number}: not UTF-8 ({error.reason}); convert it to UTF-8"
-            ) from None
-
-
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from decode_lines(file, str(path))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path}: broken gzip ({error}); copy or compress the file again"
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _names(paths: str | Path | Sequence[str | Path]) -> str:

@@ -72,16 +72,16 @@ def attention(
         if sentence is not None and not sentence.strip():
             raise InputError(f"{name} is empty: give a sentence")
     [source_ids] = task.encode_sources(vocabulary, [source])
+    _check_length("source", source_ids)
     if target is None:
         target_ids = translator.search(translator.params, [source_ids])[0][0].ids
     else:
-        target_ids = task.encode(vocabulary, Pairs([source], [target])).target[0]
+        try:
+            target_ids = task.encode(vocabulary, Pairs([source], [target])).target[0]
+        except (InputError, ValueError) as error:  # no tree, or several
+            raise InputError(f"--target cannot be drawn: {error}; give one tree") from None
+    _check_length("target", target_ids)
     tokens = [np.append(ids, EOS)[None].astype(np.int32) for ids in (source_ids, target_ids)]
-    for name, ids in zip(("source", "target"), tokens, strict=True):
-        if ids.size > _MAX_TOKENS:
-            raise InputError(
-                f"the {name} has {ids.size} subwords with </s>; at most {_MAX_TOKENS} can be drawn"
-            )
     apply = jax.jit(partial(model.apply, mutable=["attention"]))
     _, sown = apply({"params": translator.params}, *tokens)
     stack, sublayer = KINDS[kind]
@@ -94,6 +94,14 @@ def attention(
         "cross": (predicted, source_labels),
     }[kind]
     return Attention(np.asarray(weights, np.float32)[0, list(heads)], looking, seen)
+
+
+def _check_length(name, ids):
+    if len(ids) >= _MAX_TOKENS:
+        raise InputError(
+            f"the {name} has {len(ids) + 1} subwords with </s>; at most {_MAX_TOKENS} can be "
+            "drawn: give a shorter sentence"
+        )
 
 
 def _check(name, numbers, first, last):

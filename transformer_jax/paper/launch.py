@@ -49,12 +49,14 @@ def launch(
     rows: Sequence[str],
     seeds: int,
     train_flags: Sequence[str] = (),
+    check: Callable[[Path], object] = lambda directory: None,
     execute: Callable[[Sequence[str]], int] = execute,
 ) -> list[str]:
     """Trains rows one after another and scores the dev set; gives the names of those that failed.
 
     A run is in `directory/ROW`, further seeds of base in `directory/base-seed1` and so on. A
-    finished run is left as it is, an interrupted one goes on.
+    finished run is left as it is, an interrupted one goes on. After each new run `check` may raise
+    if the runs in the directory do not go together, as those of an earlier trial may not.
 
     Raises:
       InputError: a row is unknown, there are seeds of base without base, a folder holds another
@@ -117,6 +119,8 @@ def launch(
             failed.append(name)
         result = "FAILED" if name in failed else "finished"
         print(f"{title}: {result} after {time.monotonic() - start:.0f} s", flush=True)
+        if name not in failed:
+            check(directory)
     return failed
 
 

@@ -73,12 +73,14 @@ def prepare(folder: Path) -> None:
 def drawing(stem: Path, height: float) -> Iterator["matplotlib.figure.Figure"]:
     """A figure of `height` inches to draw on; it is then written to stem.png and stem.svg.
 
-    Says which files it wrote.
+    `stem` may end in either already. Says which files it wrote.
 
     Raises:
       InputError: as `prepare`, or a file cannot be written.
     """
     prepare(stem.parent)
+    if stem.suffix in (".png", ".svg"):
+        stem = stem.with_suffix("")
     import matplotlib
     from matplotlib.figure import Figure
 

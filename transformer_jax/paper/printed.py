@@ -75,7 +75,7 @@ TABLE_3 = (
     _row("D.ls0", 4.67, 25.3, label_smoothing=0.0),
     _row("D.ls2", 5.47, 25.7, label_smoothing=0.2),
     _row("E.learned", 4.92, 25.7, positions="learned"),
-    Variation("big", 6, 1024, 4096, 16, 64, 64, 0.3, None, 300_000, None, 4.33, 26.4, 213),
+    Variation("big", 6, 1024, 4096, 16, None, None, 0.3, None, 300_000, None, 4.33, 26.4, 213),
 )
 
 

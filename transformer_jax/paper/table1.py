@@ -127,7 +127,7 @@ def layers(kernel: int, neighbourhood: int) -> list[Layer]:
             "convolutional",
             "O(k n d^2)",
             "O(1)",
-            "O(n/k), O(log_k n) dilated",
+            "O(log_k n)",  # dilated; undilated O(n/k), says section 4
             convolution,
             lambda d: jnp.stack(_random(kernel, d)),
         ),
@@ -329,7 +329,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(_crossovers(measured[0], measured[1], lengths, widths))
     if arguments.plot is not None:
         print()
-        _draw(measured, lengths, widths[(len(widths) - 1) // 2], _stem(arguments.plot))
+        _draw(measured, lengths, widths[(len(widths) - 1) // 2], arguments.plot)
 
 
 def _list(values):
@@ -403,10 +403,6 @@ def _crossovers(attention, recurrence, lengths, widths):
         lines.append(f"  d = {d}: {found[0]} by FLOPs, {found[1]} by time")
     lines.append("By the printed orders, n^2 d against n d^2, from n = d.")
     return "\n".join(lines)
-
-
-def _stem(path):
-    return path.with_suffix("") if path.suffix in (".png", ".svg") else path
 
 
 def _draw(measured, lengths, d, stem):

@@ -139,7 +139,8 @@ def run_cost(run: Run) -> float:
     """FLOPs of all updates: of a shape's compiled update, weighted by how often it occurs.
 
     The corpus is read and batched again as training did, for the devices of this machine: with
-    more of them a batch may have a few rows less.
+    more of them a batch may have a few rows less. Epochs of `batch.short_length` are counted like
+    the others, with all pairs.
 
     Raises:
       InputError: the corpus or the vocabulary cannot be read any more.
@@ -147,8 +148,7 @@ def run_cost(run: Run) -> float:
     config = run.config
     vocabulary = Subword.load(Workdir(run.path).vocabulary_file)
     pairs, _ = translation.read_pairs(config["data"], "train")
-    mesh = sharding.make_mesh(config["mesh"]["model"])
-    plan = training_plan(config, translation.encode(vocabulary, pairs), mesh)
+    plan = training_plan(config, translation.encode(vocabulary, pairs), sharding.make_mesh())
     return max(run.scores["averaged_steps"]) * mean_step_flops(config, vocabulary.size, plan)
 
 

@@ -32,16 +32,22 @@ SIZES = ("paper", "small", "text")
 
 PRINTED = {row.name: row for row in TABLE_3}
 
+# The fields of the model in which rows differ.
+_OF_ROWS = (
+    *("num_layers", "d_model", "d_ff", "num_heads", "d_k", "dropout_rate", "positions"),
+    *("neighbourhood", "scale_scores", "norm"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--params", action="store_true", help="count parameters, without training")
-    parser.add_argument("--vocab", type=int, default=37_000, help="subwords, for --params")
+    parser.add_argument("--vocab", type=int, help="of --params: subwords; default: 37,000")
     parser.add_argument("--runs", metavar="DIR", help="finished runs; default: runs/table3/SIZE")
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draws the differences to base to FILE.png, .svg"
     )
     parser.add_argument("--launch", action="store_true", help="train the rows missing in DIR first")
-    parser.add_argument("--size", choices=SIZES, default="small", help="small unless given")
+    parser.add_argument("--size", choices=SIZES, help="default: small")
     parser.add_argument("--rows", help="of --launch, such as A.h1,C.N2; default: all printed ones")
     parser.add_argument("--seeds", type=int, help="of --launch: runs of base; default: 1")
     parser.add_argument(
@@ -53,32 +59,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    given = {name for name, value in vars(arguments).items() if value not in (None, False, [])}
     if arguments.params:
-        print(parameters(arguments.vocab))
+        for name in ("launch", "runs", "size", "rows", "seeds", "plot"):
+            if name in given:
+                raise InputError(f"--params counts the printed rows: leave out --{name}")
+        print(parameters(_first(arguments.vocab, 37_000)))
         return
-    directory = Path(arguments.runs or f"runs/table3/{arguments.size}")
-    if not arguments.launch:
+    if arguments.vocab is not None:
+        raise InputError("--vocab is of --params: give that as well, or leave it out")
+    size = arguments.size or "small"
+    directory = Path(arguments.runs or f"runs/table3/{size}")
+    if arguments.plot is not None:
+        plots.prepare(arguments.plot.parent)
+    failed = []
+    if arguments.launch:
+        rows = list(PRINTED) if arguments.rows is None else arguments.rows.split(",")
+        seeds = _first(arguments.seeds, 1)
+        failed = launch(directory, size, rows, seeds, arguments.train_flags, find_runs)
+    else:
         if arguments.train_flags:
             raise InputError(f"{arguments.train_flags[0]!r} is for train.py: give --launch as well")
         for name in ("rows", "seeds"):
-            if getattr(arguments, name) is not None:
+            if name in given:
                 raise InputError(f"--{name} is of what to train: give --launch as well")
-    failed = []
-    if arguments.launch:
-        rows = arguments.rows.split(",") if arguments.rows else list(PRINTED)
-        failed = launch(
-            directory, arguments.size, rows, arguments.seeds or 1, arguments.train_flags
-        )
     try:
         found = find_runs(directory)
-    except InputError:
+    except InputError as error:
         if failed:
-            sys.exit(f"transformer_jax.paper: failed: {', '.join(failed)}")
+            sys.exit(f"transformer_jax.paper: failed: {', '.join(failed)}; {error}")
         raise
     print(results(found))
-    if arguments.plot:
-        stem = arguments.plot
-        plot(found.runs, stem.with_suffix("") if stem.suffix in (".png", ".svg") else stem)
+    if arguments.plot is not None:
+        plot(found.runs, arguments.plot)
     if failed:
         sys.exit(f"transformer_jax.paper: failed: {', '.join(failed)}")
 
@@ -162,7 +175,7 @@ def find_runs(directory: Path) -> Found:
 
     Raises:
       InputError: there are none, the dev set was scored with averaged checkpoints, or two of them
-        differ in size, vocabulary or another setting that is no row's, or are the same.
+        differ in size, vocabulary, steps or another setting that is no row's, or are the same.
     """
     from transformer_jax.workdir import Workdir
 
@@ -333,20 +346,23 @@ def _dev_scores(workdir: "Workdir") -> dict[str, Any] | None:
 
 def _check_comparable(runs: Sequence[Run]) -> None:
     def shared(run: Run) -> dict[str, Any]:
-        """What no row changes."""
-        batch, optimizer = run.config["batch"], run.config["optimizer"]
+        """What no row changes; the steps of `big` are three times base's."""
+        config = run.config
+        steps = config["steps"] // 3 if run.row == "big" else config["steps"]
+        rooms = {room: dict(config[room]) for room in ("batch", "optimizer", "model")}
+        for name in _OF_ROWS:
+            rooms["model"].pop(name, None)
+        rooms["batch"].pop("micro_batches", None)  # the update is the same
         return {
             "size": run.size,
             "vocabulary": run.vocabulary.fingerprint,
-            "data": run.config["data"],
-            "search": run.config["search"],
-            "batch.tokens": batch["tokens"],
-            "batch.max_length": batch["max_length"],
-            **{f"optimizer.{name}": value for name, value in optimizer.items()},
-        }
+            "data": config["data"],
+            "search": config["search"],
+            "steps": steps,
+        } | {f"{room}.{name}": value for room in rooms for name, value in rooms[room].items()}
 
     def of_row(run: Run) -> dict[str, Any]:
-        return {name: run.config[name] for name in ("steps", "model", "loss")}
+        return {name: run.config[name] for name in ("model", "loss")}
 
     first_of: dict[str, Run] = {}
     run_of: dict[tuple[str, int], Run] = {}
@@ -422,7 +438,7 @@ def _first(value, otherwise):
 
 
 def plot(runs: Sequence[Run], stem: Path) -> None:
-    """Draws the differences to base, ours beside the paper's, to stem.png and stem.svg.
+    """Draws the differences to base, ours beside the paper's, as `plots.drawing` does.
 
     The grey band is as wide as base's runs are apart, to either side.
     """

@@ -10,6 +10,7 @@ from pathlib import Path
 from transformer_jax.errors import InputError
 from transformer_jax.paper.printed import TABLE_4
 from transformer_jax.paper.tables import markdown, read_scores
+from transformer_jax.tasks.task import SPLITS
 from transformer_jax.workdir import Workdir
 
 _PERCENT = ("f1", "recall", "precision", "exact_match")
@@ -49,7 +50,8 @@ def of_runs(paths: Sequence[Path]) -> str:
             raise InputError(
                 f"{path} is a run of {config['task']}, and Table 4 is of parsing: leave it out"
             )
-        files = sorted(workdir.eval.glob("*.json"))
+        # Whatever else is there, a copy of the scores for example, is the user's.
+        files = [file for split in SPLITS if (file := workdir.eval / f"{split}.json").exists()]
         if not files:
             raise InputError(f"no scores in {workdir.eval}: python eval.py --workdir={path}")
         data = config["data"]
@@ -63,7 +65,7 @@ def of_runs(paths: Sequence[Path]) -> str:
         "run",
         "split",
         "sentences",
-        "errors",
+        "left out",
         "F1",
         "recall",
         "precision",
@@ -71,18 +73,19 @@ def of_runs(paths: Sequence[Path]) -> str:
         "repaired",
     )
     return "\n\n".join(
-        f"This project's runs on {treebank}. Sentences that EVALB calls errors are\n"
-        f"in no score; scores and the share of repaired outputs in percent.\n\n"
+        f"This project's runs on {treebank}. Sentences left out, because EVALB calls\n"
+        f"them errors or skips them, are in no score. Scores and repaired outputs in percent.\n\n"
         f"{markdown(header, lines)}"
         for treebank, lines in treebanks.items()
     )
 
 
 def _cells(file: Path) -> list[str]:
-    scores = read_scores(file, "sentences", "error_sentences", *_PERCENT, "repaired_share")
+    left_out = ("error_sentences", "skipped_sentences")
+    scores = read_scores(file, "sentences", *left_out, *_PERCENT, "repaired_share")
     return [
         f"{scores['sentences']:,}",
-        f"{scores['error_sentences']:,}",
+        f"{sum(scores[name] for name in left_out):,}",
         *(f"{scores[name]:.2f}" for name in _PERCENT),
         f"{100 * scores['repaired_share']:.2f}",
     ]

@@ -6,8 +6,9 @@ prints the report of the C program, line for line: one row a sentence, then the 
 
 A test tree must hold the words of its gold tree. EVALB calls a sentence where it does not an
 error and leaves it out of all sums, which flatters a system that often gets the words wrong.
-Words are deleted by their tags, so a comma that is tagged as a noun is such an error too. Repair
-the output first (`text.linearise.restore`), and report the number of errors with the score.
+Words are deleted by their tags, so a comma that is tagged as a noun is such an error too. Give
+every sentence its words first (`text.linearise.restore`), and report the number of errors with the
+score.
 """
 
 import argparse
@@ -18,8 +19,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from transformer_jax import files
 from transformer_jax.errors import InputError
-from transformer_jax.scoring.parameters import COLLINS, Parameters, lines_of
+from transformer_jax.scoring.parameters import COLLINS, Parameters
 
 _VALID, _ERROR, _SKIPPED = 0, 1, 2
 
@@ -404,7 +406,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     try:
         parameters = Parameters.read(given.param) if given.param else COLLINS
-        gold, test = lines_of(given.gold), lines_of(given.test)
+        gold, test = (list(files.read_lines(path)) for path in (given.gold, given.test))
         if len(gold) != len(test):
             raise InputError(f"{given.gold} has {len(gold)} lines but {given.test} has {len(test)}")
         rows: list[Row] = []

@@ -1,11 +1,10 @@
 """EVALB's parameter files: which brackets and words count."""
 
-import gzip
 import re
-import zlib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from transformer_jax import files
 from transformer_jax.errors import InputError
 
 
@@ -42,7 +41,7 @@ class Parameters:
             goes on without the line.)
         """
         values: dict = {}
-        for number, line in enumerate(lines_of(path), 1):
+        for number, line in enumerate(files.read_lines(path), 1):
             line = line.rstrip()
             if line.startswith("#") or len(line) < 3:  # as EVALB
                 continue
@@ -74,18 +73,3 @@ COLLINS = Parameters(
     eq_label=(("ADVP", "PRT"),),
 )
 """COLLINS.prm, with which results on the Penn Treebank are reported."""
-
-
-def lines_of(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file; a name that ends in `.gz` is gzip."""
-    try:
-        content = Path(path).read_bytes()
-        if str(path).endswith(".gz"):
-            content = gzip.decompress(content)
-        lines = content.decode().split("\n")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8; convert it to UTF-8") from None
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {path}: {reason}") from None
-    return lines if lines[-1] else lines[:-1]

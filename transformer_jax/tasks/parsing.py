@@ -54,14 +54,14 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
     if data["corpus"] == "synthetic":
         pairs, dropped = _pairs(trees.iterate_trees(synthetic.trees()[split], "embedded corpus"))
     else:
-        pairs, dropped = _pairs(_read(data, data[split]["trees"]))
+        pairs, dropped = _read(data, data[split]["trees"])
     if dropped and split != "train":
         raise InputError(
             f"{data[split]['trees']}: {dropped} trees hold nothing but traces; take them out of "
             f"the {split} set"
         )
     if split == "train" and data["more"]["trees"]:
-        more, dropped_too = _pairs(_read(data, data["more"]["trees"]))
+        more, dropped_too = _read(data, data["more"]["trees"])
         share = data["more"]["share"]
         # Copies of the first corpus for one of the second.
         times = len(more.source) * (1 - share) / share / len(pairs.source)
@@ -72,9 +72,12 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
     return pairs, dropped
 
 
-def _read(data: Mapping[str, Any], names: str) -> Iterator[trees.Tree]:
-    for name in names.split(","):
-        yield from trees.read_trees(Path(data["directory"]) / name)
+def _read(data: Mapping[str, Any], names: str) -> tuple[Pairs, int]:
+    paths = [Path(data["directory"]) / name for name in names.split(",")]
+    pairs, dropped = _pairs(tree for path in paths for tree in trees.read_trees(path))
+    if not pairs.source:
+        raise InputError(f"{names}: all {dropped} trees hold nothing but traces; give others")
+    return pairs, dropped
 
 
 def _pairs(found: Iterable[trees.Tree]) -> tuple[Pairs, int]:
@@ -147,6 +150,7 @@ def decode(
 def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequence[str]) -> Scored:
     """EVALB's labelled recall, precision and F1 under COLLINS.prm, all lengths; 0 to 100.
 
+    Errors, and sentences skipped because no word of the output counts, are in no other score.
     `repaired_share` is the share of outputs that were no tree over their sentence as found.
     """
     report = evalb(references, [output.text for output in outputs])
@@ -160,9 +164,11 @@ def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequen
             "tagging_accuracy": everything.tagging_accuracy,
             "average_crossing": everything.average_crossing,
             "error_sentences": everything.errors,
+            "skipped_sentences": everything.skipped,
             "repaired_share": float(np.mean([output.repaired for output in outputs])),
         },
-        f"F1 {everything.f1:.1f} ({everything.errors} of {len(outputs)} sentences left out)",
+        f"F1 {everything.f1:.1f} ({everything.errors + everything.skipped} of {len(outputs)} "
+        "sentences left out)",
         report.text(),
     )
 

@@ -37,8 +37,8 @@ def linearise(tree: Tree) -> list[str]:
     alone. `(S (NP (DT The) (NN cat)) (VP (VBZ sits)) (. .))` becomes
     `S NP DT NN /NP VP VBZ /VP . /S`, and a tree that is one preterminal its tag.
 
-    tensor2tensor drops the outermost label whatever it is; here `parse_trees` has taken off the
-    wrapper, and a TOP that it kept, over several constituents, is a label like the others.
+    tensor2tensor drops the outermost label whatever it is; here `iterate_trees` has taken off
+    the wrapper, and a TOP that it kept, over several constituents, is a label like the others.
     """
     tokens = []
     for node, opens in walk(tree):

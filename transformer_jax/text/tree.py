@@ -1,12 +1,11 @@
 """Penn-style bracketed trees: read, written, and stripped of traces and function tags."""
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer_jax import files
 from transformer_jax.errors import InputError
 
 # White space is ASCII's: a no-break space may be part of a word.
@@ -92,28 +91,7 @@ def read_trees(path: str | Path) -> Iterator[Tree]:
     Raises:
       InputError: as `iterate_trees`; the file is missing, unreadable, broken or not UTF-8.
     """
-    path = Path(path)
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from iterate_trees(_decoded(file, path), str(path))
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read the trees of {path}: {reason}") from None
-
-
-def _decoded(file: Iterable[bytes], path: Path) -> Iterator[str]:
-    for number, line in enumerate(file, 1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError:
-            raise InputError(
-                f"{path}, line {number}: not UTF-8; convert the file to UTF-8"
-            ) from None
-
-
-def parse_trees(text: str, name: str) -> list[Tree]:
-    """The trees of a text, as `iterate_trees` reads them."""
-    return list(iterate_trees(text.split("\n"), name))
+    return iterate_trees(files.read_lines(path), str(path))
 
 
 def iterate_trees(lines: Iterable[str], name: str) -> Iterator[Tree]:
@@ -198,7 +176,8 @@ class _Bracket:
 def _unwrapped(tree: Tree) -> Tree:
     while tree.label in _WRAPPERS and len(tree.children) == 1:
         tree = tree.children[0]
-    return Tree(_WRAPPER_OF_SEVERAL, tree.children) if tree.label == "" else tree
+    wraps_several = tree.label in _WRAPPERS and tree.children
+    return Tree(_WRAPPER_OF_SEVERAL, tree.children) if wraps_several else tree
 
 
 def strip(tree: Tree) -> Tree | None:
