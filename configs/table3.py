@@ -100,7 +100,7 @@ def _paper() -> tuple[ConfigDict, Fraction, Fraction]:
 
 def _small() -> tuple[ConfigDict, Fraction, Fraction]:
     config = quickstart.get_config()
-    config.steps = 1000
+    config.steps = 800
     config.model.dropout_rate = 0.1
     # The quickstart's peak of 0.0035 at base's width: the rate of a row follows d_model^-0.5, as
     # in equation 3.
