@@ -130,7 +130,7 @@ def test_the_table_has_every_printed_row_in_order_and_blanks_where_no_run_is(wri
     names = [line.split("|")[1].strip() for line in first.splitlines()[2:]]
     assert names == [*table3.PRINTED, "unscaled"]
     found = cells(text, "A.h1")[0]
-    assert found[:9] == ["3", "128", "512", "1", "128", "128", "0.1", "0.1", "800"]
+    assert found[:9] == ["3", "128", "512", "1", "128", "128", "0.1", "0.1", "1,500"]
     assert found[9:11] == ["6.000", "21.2"]
     assert found[12:] == ["5.29", "24.9", ""]
     assert cells(text, "C.N2")[0] == [""] * 12 + ["6.11", "23.7", "36"]
@@ -177,7 +177,7 @@ def test_an_unfinished_run_is_left_blank_and_named(write_run, tmp_path):
     (write_run("h4", "A.h4", 6.0, 10.0) / "eval" / "dev.json").unlink()
     text = table_of(tmp_path)
     assert cells(text, "A.h1")[0][:12] == [""] * 12
-    assert f"{half}: scored at step 500 of 800" in text
+    assert f"{half}: scored at step 500 of 1,500" in text
     assert "h4: the dev set is not scored" in text
 
 
@@ -233,11 +233,11 @@ def test_a_short_trial_is_no_row_beside_long_ones_and_big_may_train_three_times_
 ):
     write_run("base", "base", 5.0, 20.0)
     write_run("big", "big", 4.0, 30.0)
-    assert cells(table_of(tmp_path), "big")[0][8] == "2,400"
+    assert cells(table_of(tmp_path), "big")[0][8] == "4,500"
     trial = write_run("h1", "A.h1", 5.0, 20.0, averaged_steps=[10])
     config = json.loads((trial / "config.json").read_text(encoding="utf-8"))
     (trial / "config.json").write_text(json.dumps(config | {"steps": 10}), encoding="utf-8")
-    assert "differ in steps, 800 and 10" in refused(tmp_path, "base", "h1")
+    assert "differ in steps, 1500 and 10" in refused(tmp_path, "base", "h1")
 
 
 def test_every_other_field_of_a_model_is_in_no_row():
@@ -259,7 +259,7 @@ def test_the_same_run_twice_is_refused(write_run, tmp_path):
 
 
 def test_a_mean_of_checkpoints_is_refused_with_the_remedy(write_run, tmp_path):
-    write_run("base", "base", 5.0, 20.0, averaged_steps=[500, 800])
+    write_run("base", "base", 5.0, 20.0, averaged_steps=[500, 1500])
     assert "--split=dev --average=1" in refused(tmp_path, "base")
 
 
