@@ -95,7 +95,9 @@ def _any_of(names) -> str:
 
 
 def _paper() -> tuple[ConfigDict, Fraction, Fraction]:
-    return wmt14_ende_base.get_config(), Fraction(1), Fraction(1)
+    config = wmt14_ende_base.get_config()
+    config.checkpoint.average = 1
+    return config, Fraction(1), Fraction(1)
 
 
 def _small() -> tuple[ConfigDict, Fraction, Fraction]:

@@ -157,8 +157,7 @@ def test_a_row_of_table_3_changes_in_base_what_its_line_says(row, size):
 def test_the_paper_size_of_base_and_big_is_the_papers():
     for row, name in (("base", "wmt14_ende_base"), ("big", "wmt14_ende_big")):
         paper, expected = flat(table3.get_config(row)), flat(load(name))
-        for field in ("name", "checkpoint.average"):  # Table 3 has no averages
-            del paper[field], expected[field]
+        expected |= {"name": f"table3/paper/{row}", "checkpoint.average": 1}
         assert paper == expected
 
 
@@ -260,6 +259,11 @@ def test_every_variant_of_parsing_is_valid_and_semi_supervised_has_two_corpora(v
     assert config["subword"]["vocab_size"] == {"": 2**14, "semi": 2**15, "small": 8000}[variant]
     warmup = {"": 16_000, "semi": 4000, "small": 800}[variant]
     assert config["optimizer"]["warmup_steps"] == warmup
+    if variant == "semi":
+        model, search = config["model"], config["search"]
+        assert model["dropout_rate"] == model["attention_dropout_rate"] == 0.1
+        found = [search[name] for name in ("beam_size", "length_penalty", "extra_length")]
+        assert found == [21, 0.3, 300]
 
 
 def test_an_unknown_variant_of_parsing_is_named_with_those_there_are():

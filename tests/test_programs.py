@@ -415,6 +415,8 @@ def test_any_field_is_set_by_its_path(parse):
 
 
 BASE = f"--config={ROOT}/configs/wmt14_ende_base.py"
+TABLE_3 = f"--config={ROOT}/configs/table3.py"
+PARSING = f"--config={ROOT}/configs/wsj_parsing.py"
 
 
 @QUIET
@@ -428,6 +430,9 @@ BASE = f"--config={ROOT}/configs/wmt14_ende_base.py"
         ([BASE, "--stesp=4"], "Unknown command line flag 'stesp'"),
         (["--config=absent.py"], "No such file or directory: 'absent.py'"),
         ([f"{BASE}:h1"], "TypeError: get_config() takes 0 positional arguments but 1 was given"),
+        ([f"{TABLE_3}:A.h3"], "no row 'A.h3' in Table 3: give base, A.h1, "),
+        ([f"{TABLE_3}:base,size=tiny"], "give size= and paper, small or text"),
+        ([f"{PARSING}:large"], "give one of :semi, :small, or none"),
     ],
 )
 def test_a_bad_flag_is_one_line(parse, arguments, message):

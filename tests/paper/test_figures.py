@@ -1,6 +1,7 @@
 """The figures: what is drawn is what the model computes, and files say nothing of the day."""
 
 import argparse
+import dataclasses
 import json
 import sys
 
@@ -13,6 +14,7 @@ from transformer_jax.errors import InputError
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer, TransformerConfig
 from transformer_jax.paper import attention, figures
+from transformer_jax.tasks import parsing
 from transformer_jax.text import subword
 
 pytest.importorskip("matplotlib")
@@ -100,6 +102,7 @@ def test_attention_is_drawn_as_maps_and_lines(monkeypatch, tmp_path, translator,
         ("--target= ", "--target is empty"),
         ("--word=house", "--word 'house' is not in the sentence: the dog </s>"),
         ("--source=" + "the " * 50, "the source has 51 subwords with </s>; at most 50"),
+        ("--target=" + "the " * 50, "the target has 51 .* be drawn: give a shorter sentence"),
     ],
 )
 def test_what_can_not_be_drawn_is_an_error(monkeypatch, tmp_path, translator, option, message):
@@ -107,6 +110,13 @@ def test_what_can_not_be_drawn_is_an_error(monkeypatch, tmp_path, translator, op
     with pytest.raises(InputError, match=message):
         draw(monkeypatch, translator, *options, option)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", ["(S (A a)) (S (B b))", "(S (A a)", "a cat"])
+def test_a_parse_to_be_drawn_is_one_tree(translator, target):
+    parser = dataclasses.replace(translator, task=parsing)
+    with pytest.raises(InputError, match="--target cannot be drawn: .*; give one tree"):
+        attention.attention(parser, "the dog", target, "cross", 1, [0])
 
 
 def test_a_word_of_several_subwords_is_found_wherever_it_is():

@@ -1,6 +1,7 @@
 """Table 1: what is counted has the printed orders, and paths are as long as a search finds them."""
 
 import argparse
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -140,6 +141,23 @@ def test_the_command_prints_the_table_and_draws_it(monkeypatch, tmp_path, capsys
     assert "d = 4: below n = 4 by FLOPs" in printed
     written = sorted(path.name for path in (tmp_path / "new").iterdir())
     assert written == ["costs.png", "costs.svg"]
+
+
+def test_costs_of_the_printed_orders_cross_at_n_equals_d():
+    lengths, widths = [16, 64, 256, 1024], [32, 128, 2048]
+    grid = list(itertools.product(lengths, widths))
+    attention, recurrent = (
+        table1.Measured(layer, costs, costs)
+        for layer, costs in zip(
+            table1.layers(K, R)[:2],
+            ({(n, d): n**2 * d for n, d in grid}, {(n, d): n * d**2 for n, d in grid}),
+            strict=True,
+        )
+    )
+    said = table1._crossovers(attention, recurrent, lengths, widths)
+    for d in (32, 128):
+        assert f"d = {d}: n = {d} by FLOPs, n = {d} by time" in said
+    assert "d = 2048: beyond n = 1,024 by FLOPs, beyond n = 1,024 by time" in said
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ def test_parameters_counted_from_one_layer_are_those_of_the_whole_model(changes)
 def test_differences_of_parameters_to_base_are_the_printed_ones_but_where_d_model_differs():
     text = table3.parameters(37_000)
     assert cells(text, "base")[0] == ["63.0", "65", "-2.0", "+0.0", "+0"]
+    assert cells(text, "prenorm")[0] == ["63.0", "", "", "+0.0", ""]
     for row in ("B.dk16", "B.dk32", "C.N2", "C.N4", "C.N8", "C.ff1024", "C.ff4096"):
         *_, ours, paper = cells(text, row)[0]
         assert abs(float(ours) - int(paper)) < 1
@@ -261,6 +262,18 @@ def test_the_same_run_twice_is_refused(write_run, tmp_path):
 def test_a_mean_of_checkpoints_is_refused_with_the_remedy(write_run, tmp_path):
     write_run("base", "base", 5.0, 20.0, averaged_steps=[500, 1500])
     assert "--split=dev --average=1" in refused(tmp_path, "base")
+    write_run("h1", "A.h1", 6.0, 10.0)
+    assert "base: scored with the mean of 2 checkpoints" in table_of(tmp_path)
+
+
+def test_a_run_of_older_code_has_the_defaults_of_newer_fields(write_run, tmp_path):
+    for name, row in (("base", "base"), ("h1", "A.h1"), ("h4", "A.h4")):
+        path = write_run(name, row, 5.0, 20.0)
+        config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+        if name != "h1":
+            del config["batch"]["short_epochs"], config["model"]["neighbourhood"]
+        (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert len(table3.find_runs(tmp_path / "runs").runs) == 3
 
 
 def test_a_folder_without_runs_is_one_line(tmp_path):
@@ -306,7 +319,7 @@ def test_every_table_is_a_command_with_its_first_line_as_help(monkeypatch, capsy
         assert f"{name} {module.__doc__.splitlines()[0]}" in shown
 
 
-def test_what_a_user_can_mend_is_one_line(monkeypatch, tmp_path):
+def test_what_a_user_can_mend_is_one_line(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         command(monkeypatch, "table3", f"--runs={tmp_path / 'absent'}")
     assert str(end.value.code).startswith("transformer_jax.paper: no folder ")
@@ -318,6 +331,9 @@ def test_what_a_user_can_mend_is_one_line(monkeypatch, tmp_path):
         command(monkeypatch, "table3", "--launch", "--rows=")
     with pytest.raises(SystemExit, match="--params counts the printed rows: leave out --launch"):
         command(monkeypatch, "table3", "--params", "--launch")
+    with pytest.raises(SystemExit):
+        command(monkeypatch, "table3", "--size=tiny")
+    assert "'tiny' (choose from" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="--vocab is of --params"):
         command(monkeypatch, "table3", "--vocab=100")
     with pytest.raises(SystemExit, match=r"'--config\.seed=1' is for train\.py: give --launch"):

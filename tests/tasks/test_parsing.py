@@ -70,7 +70,7 @@ def test_traces_and_function_tags_are_taken_off_and_trees_of_traces_counted(tmp_
     assert pairs == (["cats sleep"], ["(S (NP (NN cats)) (VP (VBP sleep)))"])
     assert dropped == 1
     write(tmp_path / "dev.mrg", ["(S (NP (-NONE- *)))", "(S (NN cats))"])
-    with pytest.raises(InputError, match="1 trees hold nothing but traces; take them out of the"):
+    with pytest.raises(InputError, match=r"1 trees hold .* is tree 1; take them out of"):
         parsing.read_pairs(config["data"], "dev")
 
 
@@ -222,6 +222,18 @@ def test_a_sentence_of_which_no_word_counts_is_left_out_and_counted(config):
     found = parsing.score(config["data"], outputs, [TREES[0], "(S (UH Yes))"])
     assert found.scores["skipped_sentences"] == 1
     assert found.summary == "F1 100.0 (1 of 2 sentences left out)"
+
+
+def test_the_embedded_trees_survive_ids_and_score_100(tmp_path, config):
+    data = config["data"] | {"corpus": "synthetic"}
+    pairs, _ = parsing.read_pairs(data, "dev")
+    settings = config["subword"] | {"vocab_size": 700}
+    vocabulary = parsing.prepare_vocabulary(settings, pairs, tmp_path / "subword.model")
+    ids = parsing.encode(vocabulary, pairs).target
+    outputs = parsing.decode(vocabulary, [ids[i] for i in range(len(ids))], pairs.source)
+    assert [output.text for output in outputs] == pairs.target
+    assert not any(output.repaired for output in outputs)
+    assert parsing.score(data, outputs, pairs.target).summary.startswith("F1 100.0 (0 of 500 ")
 
 
 def test_the_embedded_corpus_has_trees_over_the_english_of_its_pairs(config):

@@ -108,9 +108,11 @@ def paper_model(row: Variation, vocab_size: int) -> TransformerConfig:
 
 
 def parameters(vocab_size: int) -> str:
-    """The number of parameters of every printed row, beside the paper's, in millions."""
-    ours = {row.name: count_parameters(paper_model(row, vocab_size)) / 1e6 for row in TABLE_3}
-    paper = {row.name: row.parameters for row in TABLE_3}
+    """The number of parameters of every row, beside the paper's, in millions."""
+    models = {row.name: paper_model(row, vocab_size) for row in TABLE_3}
+    models["prenorm"] = dataclasses.replace(models["base"], norm="pre")
+    ours = {name: count_parameters(model) / 1e6 for name, model in models.items()}
+    paper = {row.name: row.parameters for row in TABLE_3} | {"prenorm": None}
     lines = [
         (
             name,
@@ -120,14 +122,15 @@ def parameters(vocab_size: int) -> str:
             f"{ours[name] - ours['base']:+.1f}",
             _difference(paper[name], paper["base"], "d"),
         )
-        for name in PRINTED
+        for name in models
     ]
     header = ("row", "ours", "paper's", "difference", "ours - base", "paper's - base")
     return (
         f"Parameters in millions, with {vocab_size:,} subwords\n\n{markdown(header, lines)}\n\n"
         "The printed counts are rounded. About 41,100 subwords fit every row but big, which fits\n"
         "36,000. The differences to base (the last two columns) depend on the vocabulary only in\n"
-        "the rows that change d_model."
+        "the rows that change d_model. prenorm, whose two last LayerNorms are additional, is not\n"
+        "printed, nor are unscaled and local.rR, which have the parameters of base."
     )
 
 
@@ -174,8 +177,8 @@ def find_runs(directory: Path) -> Found:
     """The runs of configs/table3.py below a folder that can be compared with each other.
 
     Raises:
-      InputError: there are none, the dev set was scored with averaged checkpoints, or two of them
-        differ in size, vocabulary, steps or another setting that is no row's, or are the same.
+      InputError: there are none, or two of them differ in size, vocabulary, steps or another
+        setting that is no row's, or are the same.
     """
     from transformer_jax.workdir import Workdir
 
@@ -190,6 +193,11 @@ def find_runs(directory: Path) -> Found:
         scores = _dev_scores(workdir)
         if scores is None:
             unfinished.append(f"{folder}: the dev set is not scored")
+        elif (averaged := len(scores["averaged_steps"])) != 1:
+            unfinished.append(
+                f"{folder}: scored with the mean of {averaged} checkpoints, and Table 3 is of one: "
+                f"python eval.py --workdir={folder} --split=dev --average=1"
+            )
         elif scores["averaged_steps"] != [config["steps"]]:
             step = scores["averaged_steps"][0]
             unfinished.append(f"{folder}: scored at step {step:,} of {config['steps']:,}")
@@ -332,16 +340,7 @@ def _workdirs(directory: Path) -> list[Path]:
 
 def _dev_scores(workdir: "Workdir") -> dict[str, Any] | None:
     file = workdir.eval / "dev.json"
-    if not file.exists():
-        return None
-    scores = read_scores(file, "perplexity", "bleu")
-    averaged = len(scores["averaged_steps"])
-    if averaged != 1:
-        raise InputError(
-            f"{file} is of the mean of {averaged} checkpoints, and Table 3 of one: "
-            f"python eval.py --workdir={workdir.path} --split=dev --average=1"
-        )
-    return scores
+    return read_scores(file, "perplexity", "bleu") if file.exists() else None
 
 
 def _check_comparable(runs: Sequence[Run]) -> None:
@@ -349,20 +348,28 @@ def _check_comparable(runs: Sequence[Run]) -> None:
         """What no row changes; the steps of `big` are three times base's."""
         config = run.config
         steps = config["steps"] // 3 if run.row == "big" else config["steps"]
-        rooms = {room: dict(config[room]) for room in ("batch", "optimizer", "model")}
-        for name in _OF_ROWS:
-            rooms["model"].pop(name, None)
-        rooms["batch"].pop("micro_batches", None)  # the update is the same
+        rooms = {
+            # Runs from before these fields have their defaults.
+            "batch": {"short_length": 0, "short_epochs": 0} | config["batch"],
+            "optimizer": config["optimizer"],
+            "model": dataclasses.asdict(run.model),
+        }
+        of_rows = {*_OF_ROWS, "micro_batches"}  # with which the update is the same
         return {
             "size": run.size,
             "vocabulary": run.vocabulary.fingerprint,
             "data": config["data"],
             "search": config["search"],
             "steps": steps,
-        } | {f"{room}.{name}": value for room in rooms for name, value in rooms[room].items()}
+        } | {
+            f"{room}.{name}": value
+            for room, fields in rooms.items()
+            for name, value in fields.items()
+            if name not in of_rows
+        }
 
     def of_row(run: Run) -> dict[str, Any]:
-        return {name: run.config[name] for name in ("model", "loss")}
+        return {"model": run.model, "loss": run.config["loss"]}
 
     first_of: dict[str, Run] = {}
     run_of: dict[tuple[str, int], Run] = {}
@@ -379,11 +386,12 @@ def _check_comparable(runs: Sequence[Run]) -> None:
 
 
 def _refuse_differences(one: Run, other: Run, settings: Callable[[Run], dict[str, Any]]) -> None:
-    for name, value in settings(other).items():
-        if value != settings(one)[name]:
+    ours, theirs = settings(one), settings(other)
+    for name in ours | theirs:
+        if ours.get(name) != theirs.get(name):
             raise InputError(
-                f"{one.path} and {other.path} differ in {name}, {settings(one)[name]!r} and "
-                f"{value!r}, and cannot be in one table: give a folder with one of them"
+                f"{one.path} and {other.path} differ in {name}, {ours.get(name)!r} and "
+                f"{theirs.get(name)!r}, and cannot be in one table: give a folder with one of them"
             )
 
 

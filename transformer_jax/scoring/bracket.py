@@ -408,7 +408,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parameters = Parameters.read(given.param) if given.param else COLLINS
         gold, test = (list(files.read_lines(path)) for path in (given.gold, given.test))
         if len(gold) != len(test):
-            raise InputError(f"{given.gold} has {len(gold)} lines but {given.test} has {len(test)}")
+            raise InputError(
+                f"{given.gold} has {len(gold)} lines but {given.test} has {len(test)}; give one "
+                "tree a line, and an empty line where the system has none"
+            )
+        if not gold:
+            raise InputError(f"{given.gold} is empty: give a file with one tree a line")
         rows: list[Row] = []
         errors = 0
         sys.stdout.write(_HEAD)
@@ -419,12 +424,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 if errors > parameters.max_error + 1:
                     sys.exit(
                         f"stopped at sentence {row.line} after {errors} errors: MAX_ERROR is "
-                        f"{parameters.max_error}"
+                        f"{parameters.max_error}; to score all sentences give --param=FILE with "
+                        "a higher one"
                     )
             if not row.readable:
+                side = [
+                    path
+                    for path, lines in ((given.gold, gold), (given.test, test))
+                    if not _Tree(lines[row.line - 1], parameters).readable
+                ]
                 sys.exit(
-                    f"stopped: line {row.line} of {given.gold} or of {given.test} is no tree in "
-                    "brackets"
+                    f"stopped: {' and '.join(side)}, line {row.line}: {row.messages[0]}; a tree "
+                    "looks like (S (NP (DT The) (NN cat)) (VP (VBZ sits)))"
                 )
             sys.stdout.write(str(row))
             rows.append(row)

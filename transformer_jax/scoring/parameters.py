@@ -59,7 +59,9 @@ class Parameters:
             elif name.endswith(("_label", "_length")):
                 values[name] = (*values.get(name, ()), *given)
             elif not re.fullmatch(r"\d+", given[0], re.ASCII):
-                raise InputError(f"{path}, line {number}: {name.upper()} is a whole number")
+                raise InputError(
+                    f"{path}, line {number}: {name.upper()} is {given[0]!r}: give a whole number"
+                )
             else:
                 values[name] = int(given[0])
         if values.get("debug", 0) > 1:

@@ -57,8 +57,8 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
         pairs, dropped = _read(data, data[split]["trees"])
     if dropped and split != "train":
         raise InputError(
-            f"{data[split]['trees']}: {dropped} trees hold nothing but traces; take them out of "
-            f"the {split} set"
+            f"{data[split]['trees']}: {len(dropped)} trees hold nothing but traces, the first of "
+            f"them is tree {dropped[0]}; take them out of the {split} set"
         )
     if split == "train" and data["more"]["trees"]:
         more, dropped_too = _read(data, data["more"]["trees"])
@@ -69,23 +69,23 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
         both = zip(pairs, more, strict=True)
         pairs = Pairs(*(one * copies[0] + other * copies[1] for one, other in both))
         dropped += dropped_too
-    return pairs, dropped
+    return pairs, len(dropped)
 
 
-def _read(data: Mapping[str, Any], names: str) -> tuple[Pairs, int]:
+def _read(data: Mapping[str, Any], names: str) -> tuple[Pairs, list[int]]:
     paths = [Path(data["directory"]) / name for name in names.split(",")]
     pairs, dropped = _pairs(tree for path in paths for tree in trees.read_trees(path))
     if not pairs.source:
-        raise InputError(f"{names}: all {dropped} trees hold nothing but traces; give others")
+        raise InputError(f"{names}: all {len(dropped)} trees hold nothing but traces; give others")
     return pairs, dropped
 
 
-def _pairs(found: Iterable[trees.Tree]) -> tuple[Pairs, int]:
-    """Sentences and stripped trees, as text, and how many trees were nothing but traces."""
-    pairs, dropped = Pairs([], []), 0
-    for tree in map(trees.strip, found):
+def _pairs(found: Iterable[trees.Tree]) -> tuple[Pairs, list[int]]:
+    """Sentences and stripped trees, as text, and which trees, from 1, were nothing but traces."""
+    pairs, dropped = Pairs([], []), []
+    for number, tree in enumerate(map(trees.strip, found), 1):
         if tree is None:
-            dropped += 1
+            dropped.append(number)
         else:
             pairs.source.append(" ".join(trees.words(tree)))
             pairs.target.append(str(tree))
@@ -174,7 +174,7 @@ def score(data: Mapping[str, Any], outputs: Sequence[Output], references: Sequen
 
 
 def _trees(lines: Sequence[str]) -> Iterator[trees.Tree]:
-    return trees.iterate_trees(lines, "the corpus")
+    return trees.iterate_trees(lines, "the targets")
 
 
 def _words(sentence: str) -> list[str]:

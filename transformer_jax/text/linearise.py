@@ -82,7 +82,7 @@ def restore(
       met a tag of punctuation which it is not;
     - constituents without a word are removed;
     - several roots are put into the first of them that is an S, or under a new S;
-    - no tags at all: an X over the words.
+    - no constituents, or no tags at all: an X over the words.
 
     The alignment counts most: with one tag missing, CRAFT's trees keep an F1 of 78, and of 41 if
     the i-th tag goes to the i-th word all the same.
@@ -99,6 +99,8 @@ def restore(
         return Restored(Tree(_UNBRACKETABLE, rest), True)
     if len(trees) == 1:
         return Restored(trees[0], repaired or not complete)
+    if all(tree.word is not None for tree in trees):
+        return Restored(Tree(_UNBRACKETABLE, tuple(trees)), True)
     for i, tree in enumerate(trees):
         if tree.label == _ROOT and tree.word is None:
             trees[i : i + 1] = tree.children

@@ -147,7 +147,8 @@ def iterate_trees(lines: Iterable[str], name: str) -> Iterator[Tree]:
     if opened:
         raise InputError(
             f"{name}, line {opened[0].line}: the bracket ({opened[0].label} is not closed by the "
-            f"end, line {number}; {len(opened)} closing brackets are missing"
+            f"end, line {number} ({len(opened)} closing brackets are missing); a tree looks like "
+            f"{_EXAMPLE}"
         )
     if empty:
         raise InputError(f"{name}: there are no trees; a tree looks like {_EXAMPLE}")
