@@ -115,7 +115,7 @@ def test_what_can_not_be_drawn_is_an_error(monkeypatch, tmp_path, translator, op
 @pytest.mark.parametrize("target", ["(S (A a)) (S (B b))", "(S (A a)", "a cat"])
 def test_a_parse_to_be_drawn_is_one_tree(translator, target):
     parser = dataclasses.replace(translator, task=parsing)
-    with pytest.raises(InputError, match="--target cannot be drawn: .*; give one tree"):
+    with pytest.raises(InputError, match=r"--target cannot be drawn: .*; give one tree"):
         attention.attention(parser, "the dog", target, "cross", 1, [0])
 
 
