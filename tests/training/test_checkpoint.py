@@ -90,6 +90,21 @@ def test_what_is_restored_is_what_was_saved(tmp_path):
         assert all(np.array_equal(ours[side], theirs[side]) for side in ("source", "target"))
 
 
+def test_what_does_not_fit_is_one_line_of_readable_length(tmp_path):
+    state = make_state(step=7)
+    save(tmp_path / "checkpoints", {7: state})
+    other = abstract(
+        TrainState(state.step, {str(i): state.params for i in range(50)}, state.opt_state)
+    )
+    with (
+        Checkpoints(tmp_path / "checkpoints", keep=2) as checkpoints,
+        pytest.raises(InputError, match=r"^cannot read .*7: ") as error,
+    ):
+        checkpoints.restore(other, stream())
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 600
+
+
 def test_the_newest_are_kept_and_the_newest_of_all_is_restored(tmp_path):
     states = {step: make_state(step, step) for step in (1, 2, 3, 10)}
     assert save(tmp_path, states, keep=2) == [3, 10]

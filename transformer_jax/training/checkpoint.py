@@ -1,6 +1,7 @@
 """Checkpoints: save, restore, average (section 6.1). The only file that imports orbax."""
 
 import logging
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -189,7 +190,9 @@ def _reading(checkpoint: Path) -> Iterator[None]:
 
 
 def _last_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
+    """What a reader can take in of it: orbax may print whole trees."""
+    line = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+    return textwrap.shorten(line, 300, placeholder=" ...")
 
 
 def _leaves(tree: PyTree) -> list:
