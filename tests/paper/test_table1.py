@@ -150,7 +150,7 @@ def test_costs_of_the_printed_orders_cross_at_n_equals_d():
         table1.Measured(layer, costs, costs)
         for layer, costs in zip(
             table1.layers(K, R)[:2],
-            ({(n, d): n**2 * d for n, d in grid}, {(n, d): n * d**2 for n, d in grid}),
+            ({(n, d): 1.0 * n**2 * d for n, d in grid}, {(n, d): 1.0 * n * d**2 for n, d in grid}),
             strict=True,
         )
     )
