@@ -229,16 +229,25 @@ def test_what_no_row_changes_is_equal_in_all(write_run, tmp_path, section, field
     assert f"differ in {section}.{field}" in refused(tmp_path, "base", "h1")
 
 
-def test_a_short_trial_is_no_row_beside_long_ones_and_big_may_train_three_times_as_long(
-    write_run, tmp_path
-):
+def change_steps(path, steps):
+    config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    (path / "config.json").write_text(json.dumps(config | {"steps": steps}), encoding="utf-8")
+
+
+def test_a_short_trial_is_no_row_beside_long_ones(write_run, tmp_path):
     write_run("base", "base", 5.0, 20.0)
-    write_run("big", "big", 4.0, 30.0)
-    assert cells(table_of(tmp_path), "big")[0][8] == "4,500"
-    trial = write_run("h1", "A.h1", 5.0, 20.0, averaged_steps=[10])
-    config = json.loads((trial / "config.json").read_text(encoding="utf-8"))
-    (trial / "config.json").write_text(json.dumps(config | {"steps": 10}), encoding="utf-8")
+    change_steps(write_run("h1", "A.h1", 5.0, 20.0, averaged_steps=[10]), 10)
     assert "differ in steps, 1500 and 10" in refused(tmp_path, "base", "h1")
+
+
+@pytest.mark.parametrize(("steps", "fits"), [(4500, True), (1500, True), (10, False)])
+def test_big_trains_as_long_as_the_others_or_three_times(write_run, tmp_path, steps, fits):
+    write_run("base", "base", 5.0, 20.0)
+    change_steps(write_run("big", "big", 4.0, 30.0, averaged_steps=[steps]), steps)
+    if fits:
+        assert cells(table_of(tmp_path), "big")[0][8] == f"{steps:,}"
+    else:
+        assert "differ in steps, 1500 and 10" in refused(tmp_path, "base", "big")
 
 
 def test_every_other_field_of_a_model_is_in_no_row():
@@ -323,8 +332,11 @@ def test_what_a_user_can_mend_is_one_line(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         command(monkeypatch, "table3", f"--runs={tmp_path / 'absent'}")
     assert str(end.value.code).startswith("transformer_jax.paper: no folder ")
-    with pytest.raises(SystemExit, match="--seeds is of what to train: give --launch"):
-        command(monkeypatch, "table3", "--seeds=3")
+    for seeds in (0, 3):
+        with pytest.raises(SystemExit, match="--seeds is of what to train: give --launch"):
+            command(monkeypatch, "table3", f"--seeds={seeds}")
+    with pytest.raises(SystemExit, match=r"'--config\.seed=1' is for train\.py: give --launch"):
+        command(monkeypatch, "table3", "--params", "--", "--config.seed=1")
     with pytest.raises(SystemExit, match="--seeds is 0: give 1 or more"):
         command(monkeypatch, "table3", "--launch", "--seeds=0")
     with pytest.raises(SystemExit, match="no row '' in Table 3"):

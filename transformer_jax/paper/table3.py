@@ -59,7 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    given = {name for name, value in vars(arguments).items() if value not in (None, False, [])}
+    given = {
+        name for name, value in vars(arguments).items() if value is not None and value is not False
+    }
+    if arguments.train_flags and not arguments.launch:
+        raise InputError(f"{arguments.train_flags[0]!r} is for train.py: give --launch as well")
     if arguments.params:
         for name in ("launch", "runs", "size", "rows", "seeds", "plot"):
             if name in given:
@@ -78,8 +82,6 @@ def run(arguments: argparse.Namespace) -> None:
         seeds = _first(arguments.seeds, 1)
         failed = launch(directory, size, rows, seeds, arguments.train_flags, find_runs)
     else:
-        if arguments.train_flags:
-            raise InputError(f"{arguments.train_flags[0]!r} is for train.py: give --launch as well")
         for name in ("rows", "seeds"):
             if name in given:
                 raise InputError(f"--{name} is of what to train: give --launch as well")
@@ -344,10 +346,12 @@ def _dev_scores(workdir: "Workdir") -> dict[str, Any] | None:
 
 
 def _check_comparable(runs: Sequence[Run]) -> None:
+    usual = next((run.config["steps"] for run in runs if run.row != "big"), 0)
+
     def shared(run: Run) -> dict[str, Any]:
-        """What no row changes; the steps of `big` are three times base's."""
+        """What no row changes; `big` may train three times as long, as the paper's does."""
         config = run.config
-        steps = config["steps"] // 3 if run.row == "big" else config["steps"]
+        thrice = run.row == "big" and config["steps"] == 3 * usual
         rooms = {
             # Runs from before these fields have their defaults.
             "batch": {"short_length": 0, "short_epochs": 0} | config["batch"],
@@ -360,7 +364,7 @@ def _check_comparable(runs: Sequence[Run]) -> None:
             "vocabulary": run.vocabulary.fingerprint,
             "data": config["data"],
             "search": config["search"],
-            "steps": steps,
+            "steps": usual if thrice else config["steps"],
         } | {
             f"{room}.{name}": value
             for room, fields in rooms.items()
@@ -369,7 +373,7 @@ def _check_comparable(runs: Sequence[Run]) -> None:
         }
 
     def of_row(run: Run) -> dict[str, Any]:
-        return {"model": run.model, "loss": run.config["loss"]}
+        return {"steps": run.config["steps"], "model": run.model, "loss": run.config["loss"]}
 
     first_of: dict[str, Run] = {}
     run_of: dict[tuple[str, int], Run] = {}

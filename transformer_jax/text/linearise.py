@@ -78,8 +78,9 @@ def restore(
     - what is left unclosed is closed at the end;
     - more or fewer tags than words: they are aligned so that punctuation meets its tags as far
       as it can. Tags left over are dropped. A word left over stands beside the word before it,
-      tagged as punctuation if it is punctuation, otherwise NN; so is a word, in its place, that
-      met a tag of punctuation which it is not;
+      tagged as punctuation if it is punctuation, otherwise NN; so is, in its place, a word whose
+      tag is of other punctuation than the word, or of punctuation where the word is none, or of
+      none where the word is punctuation;
     - constituents without a word are removed;
     - several roots are put into the first of them that is an S, or under a new S;
     - no constituents, or no tags at all: an X over the words.
