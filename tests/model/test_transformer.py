@@ -217,8 +217,9 @@ def test_without_positions_permuting_the_source_permutes_its_encoding(variant):
     assert not close(positioned, encode(variant.params, source)[:, order], ulps=1e5)
 
 
-def test_decoding_with_the_cache_is_teacher_forcing_of_what_each_beam_has_said(subject):
-    batch, beams, length = 3, 3, 6
+def check_cache(subject, length, positions):
+    """Decoding with a cache against teacher forcing of what each beam has said."""
+    batch, beams = 3, 3
     generator = np.random.default_rng(0)
     tokens = generator.integers(3, V, (length, batch, beams), np.int32)
     tokens[0] = BOS
@@ -231,11 +232,21 @@ def test_decoding_with_the_cache_is_teacher_forcing_of_what_each_beam_has_said(s
             for k in range(beams):
                 said[t, b, k] = said[t - 1, b, parents[t - 1, b, k]]
                 said[t, b, k, t - 1] = tokens[t, b, k]
-    sources = np.broadcast_to(SOURCE[None, :, None], (length, batch, beams, SOURCE.shape[1]))
+    said = said[positions]
+    sources = np.broadcast_to(SOURCE[:, None], (len(positions), batch, beams, SOURCE.shape[1]))
     forced = subject.logits(sources.reshape(-1, SOURCE.shape[1]), said.reshape(-1, length))
-    forced = forced.reshape(length, batch, beams, length, V)
-    for t in range(length):
-        assert close(cached[t], forced[t, :, :, t])
+    forced = forced.reshape(len(positions), batch, beams, length, V)
+    for i, t in enumerate(positions):
+        assert close(cached[t], forced[i, :, :, t]), t
+
+
+def test_decoding_with_the_cache_is_teacher_forcing_of_what_each_beam_has_said(subject):
+    check_cache(subject, 6, list(range(6)))
+
+
+def test_decoding_sees_all_that_was_said_however_long(base):
+    """Of the cache the first 32, then 64, then all 70 positions are read."""
+    check_cache(base, 70, [0, 30, 31, 32, 33, 62, 63, 64, 65, 69])
 
 
 def test_attention_weights_are_returned_when_asked_for(base):

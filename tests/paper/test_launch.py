@@ -37,7 +37,7 @@ class Programs:
             (workdir / "config.json").write_text(json.dumps(config), encoding="utf-8")
         else:
             (workdir / "eval").mkdir()
-            scores = {"perplexity": 5.0, "bleu": 20.0, "averaged_steps": [1500]}
+            scores = {"perplexity": 5.0, "bleu": 20.0, "averaged_steps": [3000]}
             (workdir / "eval" / "dev.json").write_text(json.dumps(scores), encoding="utf-8")
         return 0
 
@@ -68,7 +68,7 @@ def test_seeds_are_of_base_alone(tmp_path):
 
 def test_what_is_finished_is_left_and_what_is_not_goes_on(tmp_path, capsys):
     launch.launch(tmp_path, "small", ["base", "A.h1", "A.h4"], 1, execute=Programs())
-    (tmp_path / "A.h1" / "checkpoints" / "1500").rename(tmp_path / "A.h1" / "checkpoints" / "500")
+    (tmp_path / "A.h1" / "checkpoints" / "3000").rename(tmp_path / "A.h1" / "checkpoints" / "500")
     (tmp_path / "A.h4" / "eval" / "dev.json").unlink()
     (tmp_path / "A.h4" / "eval").rmdir()
     again = Programs(failing=[("eval.py", "A.h1")])

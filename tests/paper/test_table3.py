@@ -131,7 +131,7 @@ def test_the_table_has_every_printed_row_in_order_and_blanks_where_no_run_is(wri
     names = [line.split("|")[1].strip() for line in first.splitlines()[2:]]
     assert names == [*table3.PRINTED, "unscaled"]
     found = cells(text, "A.h1")[0]
-    assert found[:9] == ["3", "128", "512", "1", "128", "128", "0.1", "0.1", "1,500"]
+    assert found[:9] == ["3", "128", "512", "1", "128", "128", "0.1", "0.1", "3,000"]
     assert found[9:11] == ["6.000", "21.2"]
     assert found[12:] == ["5.29", "24.9", ""]
     assert cells(text, "C.N2")[0] == [""] * 12 + ["6.11", "23.7", "36"]
@@ -178,7 +178,7 @@ def test_an_unfinished_run_is_left_blank_and_named(write_run, tmp_path):
     (write_run("h4", "A.h4", 6.0, 10.0) / "eval" / "dev.json").unlink()
     text = table_of(tmp_path)
     assert cells(text, "A.h1")[0][:12] == [""] * 12
-    assert f"{half}: scored at step 500 of 1,500" in text
+    assert f"{half}: scored at step 500 of 3,000" in text
     assert "h4: the dev set is not scored" in text
 
 
@@ -212,7 +212,7 @@ def change(path, section, field, value):
 def test_runs_of_two_recipes_are_refused(write_run, tmp_path):
     write_run("base", "base", 5.0, 20.0)
     change(write_run("h1", "A.h1", 5.0, 20.0), "optimizer", "factor", 2.0)
-    assert "differ in optimizer.factor, 0.56 and 2.0" in refused(tmp_path, "base", "h1")
+    assert "differ in optimizer.factor, 0.28 and 2.0" in refused(tmp_path, "base", "h1")
 
 
 @pytest.mark.parametrize(
@@ -237,17 +237,17 @@ def change_steps(path, steps):
 def test_a_short_trial_is_no_row_beside_long_ones(write_run, tmp_path):
     write_run("base", "base", 5.0, 20.0)
     change_steps(write_run("h1", "A.h1", 5.0, 20.0, averaged_steps=[10]), 10)
-    assert "differ in steps, 1500 and 10" in refused(tmp_path, "base", "h1")
+    assert "differ in steps, 3000 and 10" in refused(tmp_path, "base", "h1")
 
 
-@pytest.mark.parametrize(("steps", "fits"), [(4500, True), (1500, True), (10, False)])
+@pytest.mark.parametrize(("steps", "fits"), [(9000, True), (3000, True), (10, False)])
 def test_big_trains_as_long_as_the_others_or_three_times(write_run, tmp_path, steps, fits):
     write_run("base", "base", 5.0, 20.0)
     change_steps(write_run("big", "big", 4.0, 30.0, averaged_steps=[steps]), steps)
     if fits:
         assert cells(table_of(tmp_path), "big")[0][8] == f"{steps:,}"
     else:
-        assert "differ in steps, 1500 and 10" in refused(tmp_path, "base", "big")
+        assert "differ in steps, 3000 and 10" in refused(tmp_path, "base", "big")
 
 
 def test_every_other_field_of_a_model_is_in_no_row():
@@ -269,7 +269,7 @@ def test_the_same_run_twice_is_refused(write_run, tmp_path):
 
 
 def test_a_mean_of_checkpoints_is_refused_with_the_remedy(write_run, tmp_path):
-    write_run("base", "base", 5.0, 20.0, averaged_steps=[500, 1500])
+    write_run("base", "base", 5.0, 20.0, averaged_steps=[500, 3000])
     assert "--split=dev --average=1" in refused(tmp_path, "base")
     write_run("h1", "A.h1", 6.0, 10.0)
     assert "base: scored with the mean of 2 checkpoints" in table_of(tmp_path)

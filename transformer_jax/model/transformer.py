@@ -1,5 +1,8 @@
 """The Transformer (section 3, figure 1): encoder, decoder, and the decoder one token at a time."""
 
+from collections.abc import Callable
+from functools import partial
+from itertools import count, takewhile
 from typing import NamedTuple
 
 import flax.linen as nn
@@ -31,8 +34,29 @@ class Memory(NamedTuple):
 class Past(NamedTuple):
     """One decoder layer's keys and values of the tokens so far, in the slot that wrote them."""
 
-    key: Float[Array, "B L K H D"]
-    value: Float[Array, "B L K H E"]
+    key: Float[Array, "B H L K D"]
+    value: Float[Array, "B H L K E"]
+
+    def write(
+        self,
+        key: Float[Array, "B K H D"],
+        value: Float[Array, "B K H E"],
+        position: Int32[Array, ""],
+    ) -> "Past":
+        """With the keys and values of the token at `position`."""
+        return Past(
+            *(
+                jax.lax.dynamic_update_index_in_dim(old, new.swapaxes(1, 2), position, 2)
+                for old, new in zip(self, (key, value), strict=True)
+            )
+        )
+
+    def first(self, length: int) -> tuple[Float[Array, "B S H D"], Float[Array, "B S H E"]]:
+        """Keys and values of the first `length` positions: S = length * K."""
+        return tuple(
+            array[:, :, :length].reshape(*array.shape[:2], -1, array.shape[-1]).swapaxes(1, 2)
+            for array in self
+        )
 
 
 class Cache(NamedTuple):
@@ -107,14 +131,13 @@ class DecoderLayer(nn.Module):
 
         def attend(y):
             nonlocal past
-            key, value = self.self_attention.keys_and_values(y)
-            past = Past(
-                jax.lax.dynamic_update_index_in_dim(past.key, key, position, 1),
-                jax.lax.dynamic_update_index_in_dim(past.value, value, position, 1),
-            )
-            batch = y.shape[0]
-            key, value = (cached.reshape(batch, -1, *cached.shape[3:]) for cached in past)
-            return self.self_attention.attend(y, key, value, past_mask)
+            past = past.write(*self.self_attention.keys_and_values(y), position)
+
+            def over(length):
+                mask = past_mask[..., : length * y.shape[1]]
+                return self.self_attention.attend(y, *past.first(length), mask)
+
+            return _over_what_is_written(position, past.key.shape[2], over)
 
         x = self.self_attention_norm(x, attend)
         return self._look_at_source(x, memory, source_mask), past
@@ -194,7 +217,7 @@ class Transformer(nn.Module):
     def start(self, source: Int[Array, "B S"], beam_size: int, length: int) -> Cache:
         """The cache before the first of at most `length` tokens, with room for every beam."""
         config, batch = self.config, source.shape[0]
-        slots = (batch, length, beam_size, config.num_heads)
+        slots = (batch, config.num_heads, length, beam_size)
         past = Past(
             jnp.zeros((*slots, config.key_width), config.compute_dtype),
             jnp.zeros((*slots, config.value_width), config.compute_dtype),
@@ -263,3 +286,16 @@ class Transformer(nn.Module):
             self.embedding.astype(x.dtype),
             preferred_element_type=jnp.float32,
         )
+
+
+def _over_what_is_written(
+    position: Int32[Array, ""], length: int, attend: Callable[[int], Array]
+) -> Array:
+    """attend(n), where n, of 32, 64, 128, ... and `length`, is the least over `position`.
+
+    Each is a branch of the compiled program: shapes are static, and most outputs end long before
+    their limit, which is what the cache has room for.
+    """
+    lengths = [*takewhile(lambda n: n < length, (32 << i for i in count())), length]
+    branch = jnp.sum(position >= jnp.array(lengths[:-1], jnp.int32))
+    return jax.lax.switch(branch, [partial(attend, n) for n in lengths])
