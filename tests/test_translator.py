@@ -11,7 +11,9 @@ from configs import text
 from transformer_jax import Translator, sharding
 from transformer_jax.batch import EOS
 from transformer_jax.configuration import model_config
+from transformer_jax.data.sources import Pairs
 from transformer_jax.errors import InputError
+from transformer_jax.evaluation import Evaluator
 from transformer_jax.inference import BeamSearch
 from transformer_jax.model import Transformer
 from transformer_jax.tasks import translation
@@ -217,3 +219,13 @@ def test_a_vocabulary_of_another_run_is_refused(tmp_path, config, vocabulary, pa
     subword.train([f"{word}s" for word in WORDS] * 3, tmp_path / "subword.model", 330)
     with pytest.raises(InputError, match=r"checkpoints/10 was trained with another vocabulary"):
         Translator.load(tmp_path)
+
+
+def test_a_pair_longer_than_a_learned_table_is_an_error_before_it_is_scored(vocabulary, config):
+    learned = {**config, "model": {**config["model"], "positions": "learned", "max_positions": 30}}
+    mesh = sharding.make_mesh()
+    model = Transformer(model_config(learned, vocabulary.size))
+    translator = Translator(translation, vocabulary, {}, BeamSearch(model, mesh), LIMIT)
+    Evaluator.of(translator, learned, Pairs(["the dog"], ["the " * 29]))
+    with pytest.raises(InputError, match=r"pair .* has 31 subwords, .* table 30 positions"):
+        Evaluator.of(translator, learned, Pairs(["the dog"], ["the " * 30]))

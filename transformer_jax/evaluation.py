@@ -10,6 +10,7 @@ from transformer_jax import sharding
 from transformer_jax.batch import Batch
 from transformer_jax.data.batching import make_batch, plan_evaluation
 from transformer_jax.data.sources import Pairs
+from transformer_jax.errors import InputError
 from transformer_jax.inference import TeacherForcing
 from transformer_jax.translator import Translator
 from transformer_jax.workdir import Workdir
@@ -45,7 +46,11 @@ class Evaluator:
 
     @classmethod
     def of(cls, translator: Translator, config: Mapping[str, Any], pairs: Pairs) -> "Evaluator":
-        """For the pairs of a split, with the batches that the translator's mesh wants."""
+        """For the pairs of a split, with the batches that the translator's mesh wants.
+
+        Raises:
+          InputError: a pair is longer than the model's learned table of positions.
+        """
         mesh = translator.search.mesh
         tokens = translator.task.encode(translator.vocabulary, pairs)
         plan = plan_evaluation(
@@ -54,6 +59,14 @@ class Evaluator:
             tokens_per_batch=config["search"]["tokens_per_batch"],
             rows_multiple=sharding.data_size(mesh),
         )
+        model = translator.search.model.config
+        longest = max(max(shape.source, shape.target) for shape in plan.shapes)
+        if model.positions == "learned" and longest > model.max_positions:
+            raise InputError(
+                f"a pair to evaluate has {longest} subwords, but the learned table "
+                f"{model.max_positions} positions (model.max_positions): take it out, or train "
+                "with a larger table"
+            )
         batches = [
             make_batch(tokens, planned.pairs, plan.shapes[planned.shape])
             for planned in plan.epoch(0)

@@ -314,6 +314,12 @@ def test_the_command_fails_if_a_row_failed(write_run, tmp_path, monkeypatch):
         table3.run(arguments)
 
 
+def test_a_size_that_is_not_that_of_the_runs_is_refused(write_run, tmp_path, monkeypatch):
+    write_run("base", "base", 5.0, 20.0)
+    with pytest.raises(SystemExit, match="holds runs of size 'small', not 'text'"):
+        command(monkeypatch, "table3", f"--runs={tmp_path / 'runs'}", "--size=text")
+
+
 def command(monkeypatch, *arguments):
     monkeypatch.setattr(sys, "argv", ["paper", *arguments])
     program.main()

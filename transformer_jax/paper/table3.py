@@ -91,6 +91,10 @@ def run(arguments: argparse.Namespace) -> None:
         if failed:
             sys.exit(f"transformer_jax.paper: failed: {', '.join(failed)}; {error}")
         raise
+    if arguments.size not in (None, found.runs[0].size):
+        raise InputError(
+            f"{directory} holds runs of size {found.runs[0].size!r}, not {arguments.size!r}"
+        )
     print(results(found))
     if arguments.plot is not None:
         plot(found.runs, arguments.plot)
