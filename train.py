@@ -23,7 +23,7 @@ from jax.sharding import Mesh
 from ml_collections import config_flags
 
 from transformer_jax import sharding, tasks
-from transformer_jax.configuration import check_values, model_config, training_plan
+from transformer_jax.configuration import check_values, model_config, training_plan, why_refused
 from transformer_jax.data.batching import non_pad_share, padding_batch
 from transformer_jax.data.pipeline import batches
 from transformer_jax.errors import InputError
@@ -64,8 +64,9 @@ def run(config: dict[str, Any], workdir: Workdir) -> None:
     # The paper's last step: the mean of the last checkpoints, on the test set.
     translator = Translator.load(workdir.path, mesh=mesh)
     found = evaluate_split(workdir, translator, "test", test_pairs)
-    averaged = ", ".join(map(str, translator.averaged_steps))
-    say(f"the test set, by the mean of the checkpoints of steps {averaged}:\n")
+    steps = translator.averaged_steps
+    what = "mean of the checkpoints of steps" if len(steps) > 1 else "checkpoint of step"
+    say(f"the test set, by the {what} {', '.join(map(str, steps))}:\n")
     say(side_by_side(test_pairs, found.hypotheses, 5))
     say(table(found.scores))
     say(f"\n{time.monotonic() - start:.0f} s in all; scores and translations: {workdir.eval}")
@@ -245,14 +246,7 @@ def parse_flags(arguments: list[str]) -> list[str]:
         flags.FLAGS.config.lock()
         return rest
     except Exception as error:  # a configuration is a program: anything can go wrong in it
-        # ml_collections wraps a KeyError, whose text names the field and the nearest one.
-        cause = error.__context__ or error if isinstance(error, AttributeError) else error
-        text = str(cause.args[-1] if isinstance(cause, KeyError) else cause)
-        last = (text.strip().splitlines() or [""])[-1].strip().split(" Other fields present")[0]
-        if not isinstance(cause, flags.Error):
-            kind = "no such field" if isinstance(cause, KeyError) else type(cause).__name__
-            last = f"{kind}: {last}"
-        sys.exit(f"train.py: bad flag or configuration: {last}")
+        sys.exit(f"train.py: bad flag or configuration: {why_refused(error)}")
 
 
 if __name__ == "__main__":

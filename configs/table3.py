@@ -4,8 +4,9 @@
     python train.py --config=configs/table3.py:A.h1,size=small
     python train.py --config=configs/table3.py:A.h1,size=text --config.data.directory=DIR
 
-The paper prints no rows for restricted self-attention (section 4), `local.rR` with any R, and dot
-products without 1 / sqrt(d_k) (3.2.1), `unscaled`; nor for LayerNorm first, `prenorm`.
+The paper prints no rows for restricted self-attention (section 4), `local.rR` with any R (an even
+one acts as the next odd one), and dot products without 1 / sqrt(d_k) (3.2.1), `unscaled`; nor for
+LayerNorm first, `prenorm`.
 
 Sizes:
   paper: base as in the paper, on English-German. Table 3 is measured on newstest2013 with one

@@ -211,3 +211,7 @@ def test_the_model_is_what_the_configuration_says(config):
     model = model_config(changed(config, "model.d_v", 24), vocab_size=300)
     assert (model.vocab_size, model.d_model, model.d_ff, model.num_heads) == (300, 256, 1024, 4)
     assert (model.key_width, model.value_width) == (64, 24)
+    with pytest.raises(
+        InputError, match=r"no model\.later: is the configuration of a later version"
+    ):
+        model_config(changed(config, "model.later", 1), vocab_size=300)

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
+from absl import flags
 from jax.sharding import Mesh
 
 from transformer_jax import sharding, tasks
@@ -40,8 +42,17 @@ _POSITIVE = ("optimizer.eps", "optimizer.factor", "optimizer.peak", "optimizer.c
 
 
 def model_config(config: Mapping[str, Any], vocab_size: int) -> TransformerConfig:
-    """The model part of a run's configuration."""
-    return TransformerConfig(vocab_size=vocab_size, **config["model"])
+    """The model part of a run's configuration.
+
+    Raises:
+      InputError: a field is unknown, or its value is no model's.
+    """
+    model = config["model"]
+    if unknown := model.keys() - {field.name for field in fields(TransformerConfig)}:
+        raise InputError(
+            f"there is no model.{min(unknown)}: is the configuration of a later version?"
+        )
+    return TransformerConfig(vocab_size=vocab_size, **model)
 
 
 def training_plan(config: Mapping[str, Any], tokens: TokenPairs, mesh: Mesh) -> TrainingPlan:
@@ -95,6 +106,20 @@ def check_values(config: Mapping[str, Any]) -> None:
             f"model.max_positions is {values['model.max_positions']}, too few for batch.max_length "
             f"and search.extra_length: give {longest} or more"
         )
+
+
+def why_refused(error: Exception) -> str:
+    """In one line why absl or ml_collections took no flag, configuration or field of it."""
+    # ml_collections wraps a KeyError, whose text names the field and the nearest one.
+    cause = error.__context__ or error if isinstance(error, AttributeError) else error
+    text = str(cause.args[-1] if isinstance(cause, KeyError) else cause)
+    last = (text.strip().splitlines() or [""])[-1].strip().split(" Other fields present")[0]
+    if isinstance(cause, flags.Error):
+        return last
+    if isinstance(cause, TypeError) and last.startswith("get_config() takes 0 positional"):
+        return "this configuration has no variants: leave out the colon and what follows"
+    kind = "no such field" if isinstance(cause, KeyError) else type(cause).__name__
+    return f"{kind}: {last}"
 
 
 def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:

@@ -95,9 +95,9 @@ def test_attention_is_drawn_as_maps_and_lines(monkeypatch, tmp_path, translator,
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--layer=3", "--layer has 3: this model has 1 to 2"),
-        ("--layer=0", "--layer has 0: this model has 1 to 2"),
-        ("--heads=0,2", "--heads has 2: this model has 0 to 1"),
+        ("--layer=3", "--layer is 3: this model has 1 to 2"),
+        ("--layer=0", "--layer is 0: this model has 1 to 2"),
+        ("--heads=0,2", "--heads is 2: this model has 0 to 1"),
         ("--source=", "--source is empty"),
         ("--target= ", "--target is empty"),
         ("--word=house", "--word 'house' is not in the sentence: the dog </s>"),

@@ -202,5 +202,7 @@ def test_a_run_without_scores_is_one_line(workdir):
     with pytest.raises(InputError, match=r"cannot read the scores in .*test\.json"):
         table_of(workdir)
     (workdir / "eval" / "test.json").unlink()
-    with pytest.raises(InputError, match=r"test\.json: No such file or directory; run eval"):
+    with pytest.raises(
+        InputError, match=r"test\.json: No such file or directory; score it: python eval"
+    ):
         table_of(workdir)

@@ -314,6 +314,22 @@ def test_the_command_fails_if_a_row_failed(write_run, tmp_path, monkeypatch):
         table3.run(arguments)
 
 
+def test_what_would_be_in_no_table_with_the_finished_runs_is_refused_before_it_is_trained(
+    write_run, tmp_path
+):
+    runs = tmp_path / "runs"
+    table3.check_planned(runs, launch.plan(runs, "small", ["base", "big", "A.h1"], 2))
+    write_run("base", "base", 5.0, 20.0)
+    table3.check_planned(runs, launch.plan(runs, "small", ["base", "big", "A.h1"], 2))
+    with pytest.raises(InputError, match=r"differ in steps, 3000 and 5, .* give another --runs"):
+        table3.check_planned(runs, launch.plan(runs, "small", ["A.h1"], 1, ["--config.steps=5"]))
+    with pytest.raises(InputError, match="differ in size, 'small' and 'text'"):
+        table3.check_planned(runs, launch.plan(runs, "text", ["A.h1"], 1))
+    write_run("trial", "A.h4", 5.0, 20.0)
+    with pytest.raises(InputError, match=r"trial and .* are both row A\.h4 with seed 0"):
+        table3.check_planned(runs, launch.plan(runs, "small", ["A.h4"], 1))
+
+
 def test_a_size_that_is_not_that_of_the_runs_is_refused(write_run, tmp_path, monkeypatch):
     write_run("base", "base", 5.0, 20.0)
     with pytest.raises(SystemExit, match="holds runs of size 'small', not 'text'"):

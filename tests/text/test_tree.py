@@ -78,6 +78,7 @@ def test_round_brackets_in_words_are_written_so_that_the_tree_can_be_read():
         ("(NP word (NN x))", 1, "a word beside a bracket in (NP word"),
         ("(NP (NN x) word)", 1, "the word 'word' beside a bracket in (NP ...)"),
         ("(S (A a)) b", 1, "'b' stands outside brackets"),
+        ("( (S (A a))\n( (S (A a)) )", 2, "no label, in the tree that begins in line 1;"),
         ("(S ((A a)))", 1, "a bracket has no label"),
     ],
 )

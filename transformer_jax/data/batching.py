@@ -206,7 +206,7 @@ def plan_training(
       tokens_per_batch: most slots of a batch on either side.
       max_length: pairs longer than this (EOS counted) are dropped.
       seed: at least 0.
-      rows_multiple: what the rows of every batch divide by: devices times accumulation steps.
+      rows_multiple: what the rows of every batch divide by: devices times micro-batches.
       short_length, short_epochs: so many epochs have only the shapes that are no longer.
 
     Raises:
@@ -225,9 +225,10 @@ def plan_training(
     boundaries = choose_boundaries(lengths[kept], num_shapes)
     if rows_multiple * boundaries[-1] > tokens_per_batch:
         raise InputError(
-            f"tokens_per_batch (batch.tokens) {tokens_per_batch} is less than {rows_multiple} rows "
-            f"(devices x accumulation steps) of {boundaries[-1]} subwords, the longest pair; raise "
-            f"it to {rows_multiple * boundaries[-1]} or lower max_length"
+            f"tokens_per_batch (batch.tokens) {tokens_per_batch} is less than {rows_multiple} x "
+            f"{boundaries[-1]}: batches come in multiples of {rows_multiple} (devices x "
+            f"batch.micro_batches), and the longest pair has {boundaries[-1]} subwords; raise it "
+            f"to {rows_multiple * boundaries[-1]} or lower max_length (batch.max_length)"
         )
     if short_epochs and boundaries[0] > short_length:
         raise InputError(

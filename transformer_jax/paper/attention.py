@@ -107,7 +107,7 @@ def _check_length(name, ids):
 def _check(name, numbers, first, last):
     for number in numbers:
         if not first <= number <= last:
-            raise InputError(f"{name} has {number}: this model has {first} to {last}")
+            raise InputError(f"{name} is {number}: this model has {first} to {last}")
 
 
 def _labels(translator, ids):

@@ -1,5 +1,6 @@
 """Trains rows of Table 3 one after another."""
 
+import importlib
 import re
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transformer_jax.errors import InputError
 from transformer_jax.paper.printed import TABLE_3
@@ -43,24 +44,28 @@ def execute(command: Sequence[str]) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def launch(
-    directory: Path,
-    size: str,
-    rows: Sequence[str],
-    seeds: int,
-    train_flags: Sequence[str] = (),
-    check: Callable[[Path], object] = lambda directory: None,
-    execute: Callable[[Sequence[str]], int] = execute,
-) -> list[str]:
-    """Trains rows one after another and scores the dev set; gives the names of those that failed.
+class Planned(NamedTuple):
+    """A run of a row: the further seeds of base are base-seed1 and so on."""
 
-    A run is in `directory/ROW`, further seeds of base in `directory/base-seed1` and so on. A
-    finished run is left as it is, an interrupted one goes on. After each new run `check` may raise
-    if the runs in the directory do not go together, as those of an earlier trial may not.
+    name: str
+    row: str
+    size: str
+    workdir: "Workdir"
+    flags: list[str]
+    """Of train.py, without --workdir."""
+    config: dict[str, Any]
+    """What train.py makes of them."""
+
+
+def plan(
+    directory: Path, size: str, rows: Sequence[str], seeds: int, train_flags: Sequence[str] = ()
+) -> list[Planned]:
+    """The runs that `launch` is to make of some rows; each is in `directory/NAME`.
 
     Raises:
-      InputError: a row is unknown, there are seeds of base without base, a folder holds another
-        run, or the programs are not beside the package.
+      InputError: a row is unknown, there are seeds of base without base, a flag or a value is no
+        configuration's, a folder holds another run or a longer one, or a finished one trained
+        otherwise; or the programs are not beside the package.
     """
     from transformer_jax.workdir import Workdir
 
@@ -74,63 +79,118 @@ def launch(
         raise InputError(f"--seeds is {seeds}: give 1 or more")
     if seeds > 1 and "base" not in rows:
         raise InputError(f"--seeds is {seeds}, but --rows has no base: they are runs of base")
-    root = Path(__file__).parents[2]
-    programs = [root / name for name in ("train.py", "eval.py", "configs/table3.py")]
-    for program in programs:
-        if not program.exists():
-            raise InputError(f"no {program}: --launch needs the project's folder, not a wheel")
-    train, evaluate, config = map(str, programs)
-
-    names = []
-    for row in rows:
-        names.append((row, row, []))
+    for program in ("train.py", "eval.py", "configs/table3.py"):
+        if not (_root() / program).exists():
+            raise InputError(
+                f"no {_root() / program}: --launch needs the project's folder, not a wheel"
+            )
+    planned = []
+    for row in dict.fromkeys(rows):
+        runs = [(row, [])]
         if row == "base":
-            names += [
-                (f"base-seed{seed}", row, [f"--config.seed={seed}"]) for seed in range(1, seeds)
-            ]
-    for name, row, _ in names:
-        _check_free(Workdir(directory / name), f"table3/{size}/{row}")
+            runs += [(f"base-seed{seed}", [f"--config.seed={seed}"]) for seed in range(1, seeds)]
+        for name, flags in runs:
+            changes = [*flags, *train_flags]
+            config = _configuration(f"{row},size={size}", changes)
+            file = _root() / "configs/table3.py"
+            flags = [f"--config={file}:{row},size={size}", *changes]
+            planned.append(Planned(name, row, size, Workdir(directory / name), flags, config))
+    for run in planned:
+        _check_free(run)
+    return planned
+
+
+def launch(
+    planned: Sequence[Planned],
+    check: Callable[[], object] = lambda: None,
+    execute: Callable[[Sequence[str]], int] = execute,
+) -> list[str]:
+    """Trains runs one after another and scores the dev set; gives the names of those that failed.
+
+    A finished run is left as it is, an interrupted one goes on. After each new run `check` may
+    raise if it does not go with the others.
+    """
+    train, evaluate = str(_root() / "train.py"), str(_root() / "eval.py")
     failed = []
-    for number, (name, row, flags) in enumerate(names, start=1):
+    for number, run in enumerate(planned, start=1):
         start = time.monotonic()
-        workdir = Workdir(directory / name)
+        workdir = f"--workdir={run.workdir.path}"
         to_run = []
-        if not _trained(workdir):
-            to_run.append(
-                [
-                    *(sys.executable, train, f"--config={config}:{row},size={size}"),
-                    *(f"--workdir={workdir.path}", *flags, *train_flags),
-                ]
-            )
-        if to_run or not _scored(workdir):
-            to_run.append(
-                [
-                    *(sys.executable, evaluate, f"--workdir={workdir.path}"),
-                    *("--split=dev", "--average=1"),
-                ]
-            )
-        title = f"[{number}/{len(names)}] {name}"
+        if run.workdir.last_step() < run.config["steps"]:
+            to_run.append([sys.executable, train, *run.flags, workdir])
+        if to_run or not _scored(run.workdir):
+            to_run.append([sys.executable, evaluate, workdir, "--split=dev", "--average=1"])
+        title = f"[{number}/{len(planned)}] {run.name}"
         if not to_run:
             print(f"{title}: finished already", flush=True)
             continue
-        print(f"{title}: {workdir.path}", flush=True)
+        print(f"{title}: {run.workdir.path}", flush=True)
         # `any` stops at the first command that fails.
         if any(execute(command) for command in to_run):
-            failed.append(name)
-        result = "FAILED" if name in failed else "finished"
+            failed.append(run.name)
+        result = "FAILED" if run.name in failed else "finished"
         print(f"{title}: {result} after {time.monotonic() - start:.0f} s", flush=True)
-        if name not in failed:
-            check(directory)
+        if run.name not in failed:
+            check()
     return failed
 
 
-def _check_free(workdir: "Workdir", name: str) -> None:
-    if workdir.config_file.exists() and (found := workdir.config().get("name")) != name:
-        raise InputError(f"{workdir.path} holds the run {found}, not {name}: give another --runs")
+def _root() -> Path:
+    return Path(__file__).parents[2]
 
 
-def _trained(workdir: "Workdir") -> bool:
-    return workdir.config_file.exists() and workdir.last_step() >= workdir.config()["steps"]
+def _configuration(argument: str, changes: Sequence[str]) -> dict[str, Any]:
+    """What train.py would train with configs/table3.py:ARGUMENT and these flags."""
+    from absl import flags
+    from ml_collections import config_flags
+
+    from transformer_jax.configuration import check_values, why_refused
+
+    if str(_root()) not in sys.path:
+        sys.path.append(str(_root()))
+    config = importlib.import_module("configs.table3").get_config(argument)
+    values = flags.FlagValues()
+    command = ["train.py", *changes]
+    try:
+        config_flags.DEFINE_config_dict("config", config, flag_values=values, sys_argv=command)
+        rest = values(command)
+    except Exception as error:  # ml_collections has many
+        raise InputError(f"bad flag or configuration: {why_refused(error)}") from None
+    if len(rest) > 1:
+        raise InputError(f"unknown argument {rest[1]!r}: give --config.field=value")
+    changed = values.config.to_dict()
+    check_values(changed)
+    return changed
+
+
+def _check_free(run: Planned) -> None:
+    from transformer_jax.configuration import flatten
+
+    workdir, wanted = run.workdir, run.config
+    if not workdir.config_file.exists():
+        return
+    if (found := workdir.config().get("name")) != wanted["name"]:
+        raise InputError(
+            f"{workdir.path} holds the run {found}, not {wanted['name']}: give another --runs"
+        )
+    before, changes = flatten(workdir.config()), workdir.check(wanted)
+    if (last := workdir.last_step()) > wanted["steps"]:
+        raise InputError(
+            f"{workdir.path} is trained to step {last:,}, further than {wanted['steps']:,}: give "
+            "another --runs"
+        )
+    for field, (was, now) in changes.items():
+        # A run from before a field was thought of had its default.
+        counts = field in before and field.partition(".")[0] not in _HARMLESS
+        if counts and last == wanted["steps"]:
+            raise InputError(
+                f"{workdir.path} is trained already, with {field} = {was!r}, not {now!r}: give "
+                "another --runs, or leave the row out"
+            )
+
+
+# Sections with which a finished run may differ from the one that is asked for.
+_HARMLESS = ("checkpoint", "report", "mesh")
 
 
 def _scored(workdir: "Workdir") -> bool:

@@ -66,7 +66,9 @@ def prepare(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot write figures to {folder}: {error.strerror}") from None
+        raise InputError(
+            f"cannot write figures to {folder}: {error.strerror}; give a folder"
+        ) from None
 
 
 @contextmanager

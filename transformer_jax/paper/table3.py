@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from transformer_jax.errors import InputError
 from transformer_jax.model import Transformer, TransformerConfig
 from transformer_jax.paper import plots
-from transformer_jax.paper.launch import launch
+from transformer_jax.paper.launch import Planned, launch, plan
 from transformer_jax.paper.printed import TABLE_3, Variation
 from transformer_jax.paper.tables import bleu_name, markdown, read_scores
 from transformer_jax.text.subword import Subword
@@ -80,7 +80,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.launch:
         rows = list(PRINTED) if arguments.rows is None else arguments.rows.split(",")
         seeds = _first(arguments.seeds, 1)
-        failed = launch(directory, size, rows, seeds, arguments.train_flags, find_runs)
+        planned = plan(directory, size, rows, seeds, arguments.train_flags)
+        check_planned(directory, planned)
+        failed = launch(planned, functools.partial(find_runs, directory))
     else:
         for name in ("rows", "seeds"):
             if name in given:
@@ -157,6 +159,16 @@ def count_parameters(config: TransformerConfig) -> int:
 # The table from runs.
 
 
+class Setting(NamedTuple):
+    """What of a run, or of one that is planned, decides whether it goes with others."""
+
+    path: Path
+    size: str
+    row: str
+    config: Mapping[str, Any]
+    vocabulary: str | None = None
+
+
 class Run(NamedTuple):
     """A finished run of a row: one checkpoint, of its last step, scored on the dev set."""
 
@@ -170,6 +182,10 @@ class Run(NamedTuple):
     @property
     def model(self) -> TransformerConfig:
         return TransformerConfig(self.vocabulary.size, **self.config["model"])
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(self.path, self.size, self.row, self.config, self.vocabulary.fingerprint)
 
 
 class Found(NamedTuple):
@@ -186,6 +202,30 @@ def find_runs(directory: Path) -> Found:
       InputError: there are none, or two of them differ in size, vocabulary, steps or another
         setting that is no row's, or are the same.
     """
+    found = _runs_below(directory)
+    if not found.runs:
+        why = f" ({'; '.join(found.unfinished)})" if found.unfinished else ""
+        raise InputError(
+            f"{directory} has no finished run of configs/table3.py{why}: train with --launch, or "
+            "give another --runs"
+        )
+    _check_comparable([run.setting for run in found.runs])
+    return found
+
+
+def check_planned(directory: Path, planned: Sequence[Planned]) -> None:
+    """Refuses runs that could not be in one table with the finished ones, before any is made.
+
+    Vocabularies are not made yet: `find_runs` compares them.
+    """
+    new = [Setting(run.workdir.path, run.size, run.row, run.config) for run in planned]
+    paths = {setting.path for setting in new}
+    there = _runs_below(directory).runs if directory.exists() else []
+    old = [run.setting._replace(vocabulary=None) for run in there if run.path not in paths]
+    _check_comparable([*old, *new])
+
+
+def _runs_below(directory: Path) -> Found:
     from transformer_jax.workdir import Workdir
 
     runs, unfinished = [], []
@@ -210,13 +250,6 @@ def find_runs(directory: Path) -> Found:
         else:
             vocabulary = Subword.load(workdir.vocabulary_file)
             runs.append(Run(folder, size, row, config, vocabulary, scores))
-    if not runs:
-        why = f" ({'; '.join(unfinished)})" if unfinished else ""
-        raise InputError(
-            f"{directory} has no finished run of configs/table3.py{why}: train with --launch, or "
-            "give another --runs"
-        )
-    _check_comparable(runs)
     order = list(PRINTED)
     runs.sort(key=lambda run: (order.index(run.row) if run.row in order else len(order), run.row))
     return Found(runs, unfinished)
@@ -349,10 +382,12 @@ def _dev_scores(workdir: "Workdir") -> dict[str, Any] | None:
     return read_scores(file, "perplexity", "bleu") if file.exists() else None
 
 
-def _check_comparable(runs: Sequence[Run]) -> None:
+def _check_comparable(runs: Sequence[Setting]) -> None:
+    from transformer_jax.configuration import model_config
+
     usual = next((run.config["steps"] for run in runs if run.row != "big"), 0)
 
-    def shared(run: Run) -> dict[str, Any]:
+    def shared(run: Setting) -> dict[str, Any]:
         """What no row changes; `big` may train three times as long, as the paper's does."""
         config = run.config
         thrice = run.row == "big" and config["steps"] == 3 * usual
@@ -360,12 +395,12 @@ def _check_comparable(runs: Sequence[Run]) -> None:
             # Runs from before these fields have their defaults.
             "batch": {"short_length": 0, "short_epochs": 0} | config["batch"],
             "optimizer": config["optimizer"],
-            "model": dataclasses.asdict(run.model),
+            "model": model(run),
         }
         of_rows = {*_OF_ROWS, "micro_batches"}  # with which the update is the same
         return {
             "size": run.size,
-            "vocabulary": run.vocabulary.fingerprint,
+            "vocabulary": run.vocabulary,
             "data": config["data"],
             "search": config["search"],
             "steps": usual if thrice else config["steps"],
@@ -376,11 +411,15 @@ def _check_comparable(runs: Sequence[Run]) -> None:
             if name not in of_rows
         }
 
-    def of_row(run: Run) -> dict[str, Any]:
-        return {"steps": run.config["steps"], "model": run.model, "loss": run.config["loss"]}
+    def model(run: Setting) -> dict[str, Any]:
+        # Of any vocabulary, which is compared by itself.
+        return dataclasses.asdict(model_config(run.config, 1))
 
-    first_of: dict[str, Run] = {}
-    run_of: dict[tuple[str, int], Run] = {}
+    def of_row(run: Setting) -> dict[str, Any]:
+        return {"steps": run.config["steps"], "model": model(run), "loss": run.config["loss"]}
+
+    first_of: dict[str, Setting] = {}
+    run_of: dict[tuple[str, int], Setting] = {}
     for run in runs:
         _refuse_differences(runs[0], run, shared)
         _refuse_differences(first_of.setdefault(run.row, run), run, of_row)
@@ -388,18 +427,21 @@ def _check_comparable(runs: Sequence[Run]) -> None:
         if key in run_of:
             raise InputError(
                 f"{run_of[key].path} and {run.path} are both row {run.row} with seed {key[1]}: "
-                "give a folder with one of them"
+                "move one of them, or give another --runs"
             )
         run_of[key] = run
 
 
-def _refuse_differences(one: Run, other: Run, settings: Callable[[Run], dict[str, Any]]) -> None:
+def _refuse_differences(
+    one: Setting, other: Setting, settings: Callable[[Setting], dict[str, Any]]
+) -> None:
     ours, theirs = settings(one), settings(other)
     for name in ours | theirs:
         if ours.get(name) != theirs.get(name):
             raise InputError(
                 f"{one.path} and {other.path} differ in {name}, {ours.get(name)!r} and "
-                f"{theirs.get(name)!r}, and cannot be in one table: give a folder with one of them"
+                f"{theirs.get(name)!r}, and cannot be in one table: move one of them, or give "
+                "another --runs"
             )
 
 

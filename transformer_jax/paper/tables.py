@@ -31,8 +31,14 @@ def read_scores(file: Path, *numbers: str) -> dict[str, Any]:
         for value in (max(scores["averaged_steps"]), *(scores[name] for name in numbers)):
             float(value)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        why = error.strerror if isinstance(error, OSError) else repr(error)
-        raise InputError(f"cannot read the scores in {file}: {why}; run eval.py again") from None
+        if isinstance(error, OSError):
+            why = error.strerror
+        else:
+            why = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(
+            f"cannot read the scores in {file}: {why}; score it: "
+            f"python eval.py --workdir={file.parents[1]} --split={file.stem}"
+        ) from None
     return scores
 
 

@@ -57,8 +57,8 @@ def read_pairs(data: Mapping[str, Any], split: str) -> tuple[Pairs, int]:
         pairs, dropped = _read(data, data[split]["trees"])
     if dropped and split != "train":
         raise InputError(
-            f"{data[split]['trees']}: {len(dropped)} trees hold nothing but traces, the first of "
-            f"them is tree {dropped[0]}; take them out of the {split} set"
+            f"{data[split]['trees']} in {data['directory']}: tree {dropped[0]} holds nothing but "
+            f"traces ({len(dropped)} such in all); take them out of the {split} set"
         )
     if split == "train" and data["more"]["trees"]:
         more, dropped_too = _read(data, data["more"]["trees"])

@@ -142,6 +142,8 @@ def iterate_trees(lines: Iterable[str], name: str) -> Iterator[Tree]:
             else:
                 opened[-1].word = token
             if problem:
+                if opened and opened[0].line < number:
+                    problem += f", in the tree that begins in line {opened[0].line}"
                 raise InputError(f"{name}, line {number}: {problem}; a tree looks like {_EXAMPLE}")
             after_opening = token == "("
     if opened:

@@ -19,11 +19,14 @@ from transformer_jax.training.state import TrainState
 class _WithoutRemarks(logging.Filter):
     """Drops orbax's remark, at every load, that an iterator has no metadata.
 
-    Where parameters have none, `_read_metadata` says so.
+    Where parameters have none, `_read_metadata` says so. What else failed beside an error that is
+    raised is dropped too.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not record.getMessage().startswith("Failed to get metadata for checkpointable: ")
+        return not record.getMessage().startswith(
+            ("Failed to get metadata for checkpointable: ", "Task exception was never retrieved")
+        )
 
 
 logging.getLogger("absl").addFilter(_WithoutRemarks())
@@ -172,6 +175,10 @@ def average(checkpoints: Sequence[Path], abstract: PyTree) -> PyTree:
 def _read_metadata(checkpoint: Path) -> tuple[PyTree, str]:
     """Shapes and dtypes of the parameters, and the fingerprint of the vocabulary."""
     with _reading(checkpoint):
+        # What a crash of the machine leaves. Tensorstore, in threads of its own, prints much of it.
+        for file in checkpoint.glob("**/d/*"):
+            if not file.stat().st_size:
+                raise ValueError(f"{file.relative_to(checkpoint)} is empty")
         metadata: Any = ocp.checkpointables_metadata(str(checkpoint.absolute()))
         if metadata.metadata["params"] is None:
             raise ValueError("its parameters have no metadata")
