@@ -25,7 +25,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from transformer_jax.batch import BOS, EOS, PAD
-from transformer_jax.memory import restart_reusing_memory
 from transformer_jax.model import Transformer, TransformerConfig
 from transformer_jax.ops.attention import padding_mask
 from transformer_jax.ops.beam_search import Hypotheses, beam_search, reorder_second_axis
@@ -121,10 +120,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--vocab-size", type=int, default=8000)
     parser.add_argument("--rows", type=int, default=16)
-    parser.add_argument("--length", type=int, default=32)
-    parser.add_argument("--extra-length", type=int, default=50)
+    parser.add_argument("--length", type=int, default=32, help="of sources and outputs")
+    parser.add_argument(
+        "--extra-length", type=int, default=50, help="of the limit; outputs do not use it"
+    )
     parser.add_argument("--beam-size", type=int, default=4)
-    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
 
@@ -190,5 +191,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    restart_reusing_memory()  # as eval.py does
     main()

@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--vocab-size", type=int, nargs="+", default=[8000, 37_000])
     parser.add_argument("--rows", type=int, default=32)
     parser.add_argument("--length", type=int, default=32)
-    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--rounds", type=int, default=9)
     arguments = parser.parse_args()
 

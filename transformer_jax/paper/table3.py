@@ -512,7 +512,11 @@ def plot(runs: Sequence[Run], stem: Path) -> None:
         fields = (("perplexity", "perplexity", 1), (metric, "BLEU", 2))
         for axis, (score, label, index) in zip(axes, fields, strict=True):
             spread = _spread([scores[score] for scores in base])
-            axis.axvspan(-spread, spread, color=plots.GREY, alpha=0.2, linewidth=0)
+            axis.axvspan(
+                *(-spread, spread),
+                **{"color": plots.GREY, "alpha": 0.2, "linewidth": 0},
+                label="no further apart than base's own runs",
+            )
             axis.axvline(0, color=plots.GREY, linewidth=0.9)
             for series, offset, colour, name in (
                 (ours, -0.2, plots.COLOURS[0], "this project"),
@@ -526,4 +530,4 @@ def plot(runs: Sequence[Run], stem: Path) -> None:
             axis.set_xlabel(f"{label}, less base's")
         axes[0].set_yticks(range(len(names)), names)
         axes[0].invert_yaxis()
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
