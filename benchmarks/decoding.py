@@ -42,7 +42,7 @@ def step_flops(config: TransformerConfig, rows: int) -> int:
 class GatheringTransformer(Transformer):
     """Decodes with a cache that belongs to a beam: every leaf of "past" is [B, K, L, H, D]."""
 
-    def start(self, source, beam_size, length) -> dict[str, Any]:
+    def start(self, source, beam_size, length) -> Any:
         config = self.config
         slots = (source.shape[0], beam_size, length, config.num_heads)
         past = tuple(
@@ -55,7 +55,7 @@ class GatheringTransformer(Transformer):
             "past": [past] * config.num_layers,
         }
 
-    def step(self, tokens, position, cache):
+    def step(self, tokens, position, cache: Any) -> tuple[jax.Array, Any]:
         batch, beam_size = tokens.shape
         length = cache["past"][0][0].shape[2]
         row = jax.lax.dynamic_slice_in_dim(self._positions(length), position, 1)

@@ -44,19 +44,20 @@ class Past(NamedTuple):
         position: Int32[Array, ""],
     ) -> "Past":
         """With the keys and values of the token at `position`."""
-        return Past(
-            *(
-                jax.lax.dynamic_update_index_in_dim(old, new.swapaxes(1, 2), position, 2)
-                for old, new in zip(self, (key, value), strict=True)
-            )
-        )
+
+        def written(old, new):
+            return jax.lax.dynamic_update_index_in_dim(old, new.swapaxes(1, 2), position, 2)
+
+        return Past(written(self.key, key), written(self.value, value))
 
     def first(self, length: int) -> tuple[Float[Array, "B S H D"], Float[Array, "B S H E"]]:
         """Keys and values of the first `length` positions: S = length * K."""
-        return tuple(
-            array[:, :, :length].reshape(*array.shape[:2], -1, array.shape[-1]).swapaxes(1, 2)
-            for array in self
-        )
+
+        def cut(array):
+            slots = array[:, :, :length].reshape(*array.shape[:2], -1, array.shape[-1])
+            return slots.swapaxes(1, 2)
+
+        return cut(self.key), cut(self.value)
 
 
 class Cache(NamedTuple):
