@@ -245,8 +245,8 @@ def test_decoding_with_the_cache_is_teacher_forcing_of_what_each_beam_has_said(s
 
 
 def test_decoding_sees_all_that_was_said_however_long(base):
-    """Of the cache the first 32, then 64, then all 70 positions are read."""
-    check_cache(base, 70, [0, 30, 31, 32, 33, 62, 63, 64, 65, 69])
+    """Of the cache the first 32, then 64, then all 130 positions are read."""
+    check_cache(base, 130, [0, 31, 32, 33, 63, 64, 65, 129])
 
 
 def test_attention_weights_are_returned_when_asked_for(base):

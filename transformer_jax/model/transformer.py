@@ -34,8 +34,8 @@ class Memory(NamedTuple):
 class Past(NamedTuple):
     """One decoder layer's keys and values of the tokens so far, in the slot that wrote them."""
 
-    key: Float[Array, "B H L K D"]
-    value: Float[Array, "B H L K E"]
+    key: Float[Array, "B L K H D"]
+    value: Float[Array, "B L K H E"]
 
     def write(
         self,
@@ -46,7 +46,7 @@ class Past(NamedTuple):
         """With the keys and values of the token at `position`."""
 
         def written(old, new):
-            return jax.lax.dynamic_update_index_in_dim(old, new.swapaxes(1, 2), position, 2)
+            return jax.lax.dynamic_update_index_in_dim(old, new, position, 1)
 
         return Past(written(self.key, key), written(self.value, value))
 
@@ -54,8 +54,7 @@ class Past(NamedTuple):
         """Keys and values of the first `length` positions: S = length * K."""
 
         def cut(array):
-            slots = array[:, :, :length].reshape(*array.shape[:2], -1, array.shape[-1])
-            return slots.swapaxes(1, 2)
+            return array[:, :length].reshape(array.shape[0], -1, *array.shape[3:])
 
         return cut(self.key), cut(self.value)
 
@@ -138,7 +137,7 @@ class DecoderLayer(nn.Module):
                 mask = past_mask[..., : length * y.shape[1]]
                 return self.self_attention.attend(y, *past.first(length), mask)
 
-            return _over_what_is_written(position, past.key.shape[2], over)
+            return _over_what_is_written(position, past.key.shape[1], over)
 
         x = self.self_attention_norm(x, attend)
         return self._look_at_source(x, memory, source_mask), past
@@ -218,7 +217,7 @@ class Transformer(nn.Module):
     def start(self, source: Int[Array, "B S"], beam_size: int, length: int) -> Cache:
         """The cache before the first of at most `length` tokens, with room for every beam."""
         config, batch = self.config, source.shape[0]
-        slots = (batch, config.num_heads, length, beam_size)
+        slots = (batch, length, beam_size, config.num_heads)
         past = Past(
             jnp.zeros((*slots, config.key_width), config.compute_dtype),
             jnp.zeros((*slots, config.value_width), config.compute_dtype),
@@ -292,11 +291,11 @@ class Transformer(nn.Module):
 def _over_what_is_written(
     position: Int32[Array, ""], length: int, attend: Callable[[int], Array]
 ) -> Array:
-    """attend(n), where n, of 32, 64, 128, ... and `length`, is the least over `position`.
+    """attend(n), n the least over `position` of 32, 64, ..., up to half of `length`, and `length`.
 
     Each is a branch of the compiled program: shapes are static, and most outputs end long before
     their limit, which is what the cache has room for.
     """
-    lengths = [*takewhile(lambda n: n < length, (32 << i for i in count())), length]
+    lengths = [*takewhile(lambda n: 2 * n <= length, (32 << i for i in count())), length]
     branch = jnp.sum(position >= jnp.array(lengths[:-1], jnp.int32))
     return jax.lax.switch(branch, [partial(attend, n) for n in lengths])
