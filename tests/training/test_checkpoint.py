@@ -105,6 +105,17 @@ def test_what_does_not_fit_is_one_line_of_readable_length(tmp_path):
     assert len(str(error.value)) < 600
 
 
+def test_an_empty_file_is_named(tmp_path):
+    save(tmp_path, {7: make_state(step=7)})
+    file = next(path for path in (tmp_path / "7" / "params").glob("**/d/*") if path.is_file())
+    file.write_bytes(b"")
+    with (
+        Checkpoints(tmp_path) as checkpoints,
+        pytest.raises(InputError, match=f"cannot read .*7: .*{file.name} is empty"),
+    ):
+        checkpoints.average(abstract(make_state(step=7).params), 1)
+
+
 def test_the_newest_are_kept_and_the_newest_of_all_is_restored(tmp_path):
     states = {step: make_state(step, step) for step in (1, 2, 3, 10)}
     assert save(tmp_path, states, keep=2) == [3, 10]

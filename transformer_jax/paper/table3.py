@@ -512,11 +512,8 @@ def plot(runs: Sequence[Run], stem: Path) -> None:
         fields = (("perplexity", "perplexity", 1), (metric, "BLEU", 2))
         for axis, (score, label, index) in zip(axes, fields, strict=True):
             spread = _spread([scores[score] for scores in base])
-            axis.axvspan(
-                *(-spread, spread),
-                **{"color": plots.GREY, "alpha": 0.2, "linewidth": 0},
-                label="no further apart than base's own runs",
-            )
+            band = "no further apart than base's own runs"
+            axis.axvspan(-spread, spread, color=plots.GREY, alpha=0.2, linewidth=0, label=band)
             axis.axvline(0, color=plots.GREY, linewidth=0.9)
             for series, offset, colour, name in (
                 (ours, -0.2, plots.COLOURS[0], "this project"),
